@@ -1,0 +1,90 @@
+//===- cq_kernels.h - microkernels shared by the evaluator and the modules
+//-------------------------===//
+//
+// Bare-metal C: no libc, no globals, no allocation. Every ISA level has the same functions with the
+// level's name as suffix; kernels/README.md states the contract, cq_table.h lists the levels.
+//
+// Layouts: activations NHWC; weights are packed once, at compile time, by the level's pack
+// function.
+//
+//===----------------------------------------------------------------------------------------------===//
+#ifndef CONQUER_OPT_KERNELS_CQ_KERNELS_H
+#define CONQUER_OPT_KERNELS_CQ_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Geometry and quantisation of one convolution. A module holds it as a constant tensor of i32 in
+/// this very order, so every field is 32 bits wide and none may move (cq_kernels_test checks the
+/// size).
+typedef struct cq_conv2d_params {
+  int32_t batch, in_h, in_w, in_c; ///< input  [batch][in_h][in_w][in_c]
+  int32_t out_h, out_w, out_c;     ///< output [batch][out_h][out_w][out_c]
+  int32_t kernel_h, kernel_w;      ///< taps
+  int32_t stride_h, stride_w;      ///< >= 1
+  int32_t dilation_h, dilation_w;  ///< >= 1
+  int32_t pad_top, pad_left;       ///< >= 0; bottom and right follow from the output size
+  int32_t input_zp;                ///< i8 input: the code of real zero, also the value of padding
+  int32_t output_zp;               ///< i8 output: added after rounding
+  int32_t clamp_min, clamp_max;    ///< i8 output: bounds of the code, -128 <= min <= max <= 127
+  float clamp_min_f32, clamp_max_f32; ///< f32 output: bounds of the value
+} cq_conv2d_params;
+
+/// i8 x i8 -> i32 convolution with a fused epilogue. With acc the exact i32 sum over the taps of
+/// (input - input_zp) * weight, plus bias[c] (the layer's own i32 bias before packing):
+///   *_i8_i8:  out = zp + rne(clamp(f32(acc) * multiplier[c], clamp_min - zp, clamp_max - zp))
+///   *_i8_f32: out = clamp(f32(acc) * multiplier[c], clamp_min_f32, clamp_max_f32)
+/// The work is split over `workgroup_count` callers; each does the share `workgroup` of
+/// 0..workgroup_count-1. Any split gives the same output. weights and bias are what the level's
+/// pack function wrote.
+typedef void (*cq_conv2d_i8_i8_fn)(const int8_t *input, const int8_t *weights, const int32_t *bias,
+                                   const float *multiplier, const cq_conv2d_params *params,
+                                   int8_t *output, size_t workgroup, size_t workgroup_count);
+typedef void (*cq_conv2d_i8_f32_fn)(const int8_t *input, const int8_t *weights, const int32_t *bias,
+                                    const float *multiplier, const cq_conv2d_params *params,
+                                    float *output, size_t workgroup, size_t workgroup_count);
+/// f32 convolution: sum over ky, kx, ic, then bias, then clamp to clamp_*_f32 (evaluator only;
+/// multiplier absent).
+typedef void (*cq_conv2d_f32_fn)(const float *input, const float *weights, const float *bias,
+                                 const cq_conv2d_params *params, float *output, size_t workgroup,
+                                 size_t workgroup_count);
+
+/// Bytes (i8) or floats (f32) of the packed weights and entries of the packed bias and multiplier
+/// of one convolution.
+typedef size_t (*cq_packed_size_fn)(const cq_conv2d_params *params);
+/// Packs weights [out_c][kernel_h][kernel_w][in_c] (depthwise: [kernel_h][kernel_w][out_c]) and the
+/// bias [out_c]; zero-point corrections that a level needs are folded into packed_bias, which has
+/// out_c entries like bias.
+typedef void (*cq_pack_i8_fn)(const int8_t *weights, const int32_t *bias,
+                              const cq_conv2d_params *params, int8_t *packed_weights,
+                              int32_t *packed_bias);
+typedef void (*cq_pack_f32_fn)(const float *weights, const cq_conv2d_params *params,
+                               float *packed_weights);
+
+/// What one ISA level offers. `suffix` is the end of the symbols' names, e.g.
+/// cq_conv2d_i8_i8_avx512vnni.
+typedef struct cq_level {
+  const char *name;            ///< as in a profile's "kernels" and in cq_<name>.o
+  const char *const *features; ///< CPU flags needed, spelled as in /proc/cpuinfo, NULL-terminated
+  cq_packed_size_fn conv2d_i8_size, depthwise_i8_size, conv2d_f32_size, depthwise_f32_size;
+  cq_pack_i8_fn conv2d_i8_pack, depthwise_i8_pack;
+  cq_pack_f32_fn conv2d_f32_pack, depthwise_f32_pack;
+  cq_conv2d_i8_i8_fn conv2d_i8_i8, depthwise_i8_i8;
+  cq_conv2d_i8_f32_fn conv2d_i8_f32, depthwise_i8_f32;
+  cq_conv2d_f32_fn conv2d_f32, depthwise_f32;
+} cq_level;
+
+/// All levels of this build, oldest first (the last that the CPU supports is the best);
+/// NULL-terminated.
+const cq_level *const *cq_levels(void);
+/// The level of that name, or NULL.
+const cq_level *cq_find_level(const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif // CONQUER_OPT_KERNELS_CQ_KERNELS_H
