@@ -54,7 +54,11 @@ def house_of(path: str) -> str | None:
 
 def problems(root: Path) -> list[str]:
     tracked = subprocess.run(
-        ["git", "ls-files", "*.h", "*.c", "*.cpp", "*.inl", "*.td"], cwd=root, capture_output=True, text=True, check=True
+        ["git", "ls-files", "*.h", "*.c", "*.cpp", "*.inl", "*.td"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout.splitlines()
     found = []
     for name in tracked:

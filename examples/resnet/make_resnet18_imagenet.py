@@ -1,0 +1,100 @@
+"""Write ResNet-18 at 224 px with an ImageNet head as ONNX, with random weights: for latency, not for accuracy.
+
+    python3 examples/resnet/make_resnet18_imagenet.py --out runs/resnet18-224
+
+writes resnet18.onnx (46 MB) and samples.npy, 8 random images to calibrate on. The topology is table 1 of He et al.
+2016, with BatchNormalization nodes, so that folding them is exercised too; users with trained weights give their own
+ONNX file to `conquer run` instead. The same seed writes the same file.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+
+class Builder:
+    """Collects nodes and initialisers of one graph; every method returns the name of its output."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = np.random.default_rng(seed)
+        self.nodes: list[onnx.NodeProto] = []
+        self.initialisers: list[onnx.TensorProto] = []
+
+    def constant(self, name: str, values: np.ndarray) -> str:
+        self.initialisers.append(numpy_helper.from_array(values.astype(np.float32), name))
+        return name
+
+    def node(self, op: str, name: str, inputs: list[str], **attributes: object) -> str:
+        self.nodes.append(helper.make_node(op, inputs, [name + "_out"], name=name, **attributes))
+        return name + "_out"
+
+    def conv_bn(self, x: str, name: str, inputs: int, outputs: int, kernel: int, stride: int) -> str:
+        """A convolution without bias (He initialisation) and its BatchNormalization."""
+        spread = np.sqrt(2 / (inputs * kernel * kernel))
+        weights = self.constant(name + ".w", self.random.normal(0, spread, (outputs, inputs, kernel, kernel)))
+        x = self.node(
+            "Conv", name, [x, weights], kernel_shape=[kernel] * 2, strides=[stride] * 2, pads=[kernel // 2] * 4
+        )
+        statistics = [
+            self.constant(name + ".gamma", self.random.uniform(0.5, 1.5, outputs)),
+            self.constant(name + ".beta", self.random.normal(0, 0.1, outputs)),
+            self.constant(name + ".mean", self.random.normal(0, 0.1, outputs)),
+            self.constant(name + ".var", self.random.uniform(0.5, 2, outputs)),
+        ]
+        return self.node("BatchNormalization", name + ".bn", [x, *statistics])
+
+    def relu(self, x: str, name: str) -> str:
+        return self.node("Relu", name, [x])
+
+
+def build(seed: int) -> onnx.ModelProto:
+    net = Builder(seed)
+    x = net.relu(net.conv_bn("image", "conv1", 3, 64, 7, 2), "relu1")
+    x = net.node("MaxPool", "maxpool", [x], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+    channels = 64
+    for stage in range(4):
+        outputs = 64 << stage
+        for block in range(2):
+            name = f"layer{stage + 1}.{block}"
+            stride = 2 if stage and not block else 1
+            y = net.relu(net.conv_bn(x, name + ".conv1", channels, outputs, 3, stride), name + ".relu1")
+            y = net.conv_bn(y, name + ".conv2", outputs, outputs, 3, 1)
+            if stride != 1:
+                x = net.conv_bn(x, name + ".downsample", channels, outputs, 1, stride)
+            x = net.relu(net.node("Add", name + ".add", [y, x]), name + ".relu2")
+            channels = outputs
+    x = net.node("Flatten", "flatten", [net.node("GlobalAveragePool", "pool", [x])])
+    weights = net.constant("fc.w", net.random.normal(0, 0.05, (1000, 512)))
+    bias = net.constant("fc.b", net.random.normal(0, 0.1, 1000))
+    net.nodes.append(helper.make_node("Gemm", [x, weights, bias], ["logits"], name="fc", transB=1))
+    graph = helper.make_graph(
+        net.nodes,
+        "resnet18",
+        [helper.make_tensor_value_info("image", TensorProto.FLOAT, [1, 3, 224, 224])],
+        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, [1, 1000])],
+        net.initialisers,
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    onnx.checker.check_model(model, full_check=True)
+    return model
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Write ResNet-18 at 224 px with random weights, for latency.")
+    parser.add_argument("--out", type=Path, required=True, help="folder for resnet18.onnx and samples.npy")
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    onnx.save(build(args.seed), args.out / "resnet18.onnx")
+    samples = np.random.default_rng(args.seed + 1).normal(0, 1, (8, 3, 224, 224))
+    np.save(args.out / "samples.npy", samples.astype(np.float32))
+    print(f"wrote {args.out / 'resnet18.onnx'} and {args.out / 'samples.npy'}")
+
+
+if __name__ == "__main__":
+    main()
