@@ -1,13 +1,12 @@
-//===- cq_kernels.h - microkernels shared by the evaluator and the modules
-//-------------------------===//
+//===- cq_kernels.h - microkernels shared by the evaluator and the modules ------------------===//
 //
 // Bare-metal C: no libc, no globals, no allocation. Every ISA level has the same functions with the
-// level's name as suffix; kernels/README.md states the contract, cq_table.h lists the levels.
+// level's name as suffix; README.md states the rules, cq_table.c lists the levels.
 //
 // Layouts: activations NHWC; weights are packed once, at compile time, by the level's pack
-// function.
+// function. A pointer to packed weights aligned to 64 bytes is faster, never required.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------------------------===//
 #ifndef CONQUER_OPT_KERNELS_CQ_KERNELS_H
 #define CONQUER_OPT_KERNELS_CQ_KERNELS_H
 
@@ -48,17 +47,18 @@ typedef void (*cq_conv2d_i8_f32_fn)(const int8_t *input, const int8_t *weights, 
                                     const float *multiplier, const cq_conv2d_params *params,
                                     float *output, size_t workgroup, size_t workgroup_count);
 /// f32 convolution: sum over ky, kx, ic, then bias, then clamp to clamp_*_f32 (evaluator only;
-/// multiplier absent).
+/// multiplier absent). The order of the sum and the use of FMA are the level's own.
 typedef void (*cq_conv2d_f32_fn)(const float *input, const float *weights, const float *bias,
                                  const cq_conv2d_params *params, float *output, size_t workgroup,
                                  size_t workgroup_count);
 
-/// Bytes (i8) or floats (f32) of the packed weights and entries of the packed bias and multiplier
-/// of one convolution.
+/// Size of the packed weights of one convolution: in bytes (i8) or in floats (f32).
 typedef size_t (*cq_packed_size_fn)(const cq_conv2d_params *params);
 /// Packs weights [out_c][kernel_h][kernel_w][in_c] (depthwise: [kernel_h][kernel_w][out_c]) and the
 /// bias [out_c]; zero-point corrections that a level needs are folded into packed_bias, which has
-/// out_c entries like bias.
+/// out_c entries like bias. The multipliers are not packed. The f32 convolutions take the bias as
+/// it is. Depthwise: out_c is a multiple of in_c and output channel c reads input channel
+/// c / (out_c / in_c), TOSA's order.
 typedef void (*cq_pack_i8_fn)(const int8_t *weights, const int32_t *bias,
                               const cq_conv2d_params *params, int8_t *packed_weights,
                               int32_t *packed_bias);

@@ -1,0 +1,52 @@
+//===- KernelTestCase.h - random convolutions and their plain reference -----------*- C++ -*-===//
+//
+// Shared by the kernel tests. The reference knows nothing of the kernels: it sums in 64 bits (or in
+// double) straight from the definition in cq_kernels.h and rounds with the C++ library.
+//
+//===----------------------------------------------------------------------------------------===//
+#ifndef CONQUER_OPT_KERNELS_KERNELTESTCASE_H
+#define CONQUER_OPT_KERNELS_KERNELTESTCASE_H
+
+#include "conquer-opt/kernels/cq_kernels.h"
+
+#include <random>
+#include <string>
+#include <vector>
+
+namespace conquer {
+
+/// One convolution with its data. Vectors have exactly the size of the tensor, so that the address
+/// sanitiser sees every access beside it.
+struct KernelTestCase {
+  cq_conv2d_params params = {};
+  bool depthwise = false;
+  std::vector<int8_t> input, weights; // weights as the pack functions take them
+  std::vector<int32_t> bias;
+  std::vector<float> multiplier;
+  std::vector<float> inputF32, weightsF32, biasF32;
+
+  /// Derives the output size; padBottom and padRight may differ from the stored top and left.
+  void setGeometry(int padBottom, int padRight);
+  /// Fills all tensors; `extreme` takes codes and weights from the ends of their ranges.
+  void fill(std::mt19937 &rng, bool extreme);
+  size_t outputSize() const;
+  std::string describe() const;
+
+  /// The exact accumulator of output element `index`, as a 64-bit sum.
+  int64_t accumulator(size_t index) const;
+  std::vector<int8_t> referenceI8() const;
+  std::vector<float> referenceI8F32() const;
+  /// The f32 convolution in double, and the sum of the absolute products, to which the tolerance
+  /// relates.
+  void referenceF32(std::vector<double> &value, std::vector<double> &magnitude) const;
+};
+
+/// A random geometry with odd sizes, strides, dilations and unequal pads, filled with data.
+KernelTestCase randomCase(std::mt19937 &rng, bool depthwise);
+
+/// Whether this CPU has all features of the level, by /proc/cpuinfo.
+bool cpuSupports(const cq_level &level);
+
+} // namespace conquer
+
+#endif // CONQUER_OPT_KERNELS_KERNELTESTCASE_H

@@ -1,0 +1,64 @@
+//===- cq_depthwise_f32_portable.c - f32 depthwise convolution in plain C -------------------===//
+//
+// Weights stay [kernel_h][kernel_w][out_c]; every sum keeps the order ky, kx, bias. All levels use
+// this source: it is bound by memory, and the compiler vectorises it over channels.
+//
+//===----------------------------------------------------------------------------------------===//
+#include "conquer-opt/kernels/cq_common.h"
+
+enum { BLOCK = 32 }; // output channels summed at once
+
+size_t CQ_SYMBOL(cq_depthwise_f32_size)(const cq_conv2d_params *p) {
+  return (size_t)p->kernel_h * (size_t)p->kernel_w * (size_t)p->out_c;
+}
+
+void CQ_SYMBOL(cq_depthwise_f32_pack)(const float *weights, const cq_conv2d_params *p,
+                                      float *packed_weights) {
+  for (size_t i = 0; i < CQ_SYMBOL(cq_depthwise_f32_size)(p); ++i)
+    packed_weights[i] = weights[i];
+}
+
+/// sum[j] = sum over the taps inside the image, for `count` output channels from c0.
+CQ_INLINE void block_sum(const float *input, const float *weights, const cq_conv2d_params *p,
+                         const cq_window *window, size_t c0, size_t count, float *restrict sum) {
+  const size_t per_input = (size_t)(p->out_c / p->in_c);
+  for (size_t j = 0; j < count; ++j)
+    sum[j] = 0.0f;
+  for (ptrdiff_t ky = 0; ky < p->kernel_h; ++ky)
+    for (ptrdiff_t kx = 0; kx < p->kernel_w; ++kx) {
+      const ptrdiff_t tap = cq_tap_index(p, window, ky, kx);
+      if (tap < 0)
+        continue;
+      const float *w = weights + (ky * p->kernel_w + kx) * p->out_c + c0;
+      if (per_input == 1)
+        for (size_t j = 0; j < count; ++j)
+          sum[j] += input[tap + (ptrdiff_t)(c0 + j)] * w[j];
+      else
+        for (size_t j = 0; j < count; ++j)
+          sum[j] += input[tap + (ptrdiff_t)((c0 + j) / per_input)] * w[j];
+    }
+}
+
+/// A unit of work is one output pixel.
+void CQ_SYMBOL(cq_depthwise_f32)(const float *input, const float *weights, const float *bias,
+                                 const cq_conv2d_params *p, float *output, size_t workgroup,
+                                 size_t workgroup_count) {
+  const size_t out_c = (size_t)p->out_c;
+  size_t begin, end;
+  cq_share(cq_output_pixels(p), workgroup, workgroup_count, &begin, &end);
+  for (size_t pixel = begin; pixel < end; ++pixel) {
+    const cq_window window = cq_window_of(p, pixel);
+    for (size_t c0 = 0; c0 < out_c; c0 += BLOCK) {
+      float sum[BLOCK];
+      const size_t count = cq_min(out_c - c0, BLOCK);
+      // The full block has a constant length, so that its sums stay in registers.
+      if (count == BLOCK)
+        block_sum(input, weights, p, &window, c0, BLOCK, sum);
+      else
+        block_sum(input, weights, p, &window, c0, count, sum);
+      for (size_t j = 0; j < count; ++j)
+        output[pixel * out_c + c0 + j] =
+            cq_clamp(sum[j] + bias[c0 + j], p->clamp_min_f32, p->clamp_max_f32);
+    }
+  }
+}

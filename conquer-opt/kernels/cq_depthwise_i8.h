@@ -1,0 +1,73 @@
+//===- cq_depthwise_i8.h - i8 depthwise convolution in plain C, for inlining ----------------===//
+//
+// Used as it is by the levels in plain C, and by the others where out_c is not in_c.
+//
+//===----------------------------------------------------------------------------------------===//
+#ifndef CONQUER_OPT_KERNELS_CQ_DEPTHWISE_I8_H
+#define CONQUER_OPT_KERNELS_CQ_DEPTHWISE_I8_H
+
+#include "conquer-opt/kernels/cq_common.h"
+
+enum { CQ_DEPTHWISE_BLOCK = 32 }; // output channels summed at once
+
+CQ_INLINE size_t cq_depthwise_plain_size(const cq_conv2d_params *p) {
+  return (size_t)p->kernel_h * (size_t)p->kernel_w * (size_t)p->out_c;
+}
+
+CQ_INLINE void cq_depthwise_i8_plain_pack(const int8_t *weights, const int32_t *bias,
+                                          const cq_conv2d_params *p, int8_t *packed_weights,
+                                          int32_t *packed_bias) {
+  for (size_t i = 0; i < cq_depthwise_plain_size(p); ++i)
+    packed_weights[i] = weights[i];
+  for (size_t c = 0; c < (size_t)p->out_c; ++c)
+    packed_bias[c] = bias[c];
+}
+
+/// acc[j] += sum over the taps of (input - input_zp) * weight for `count` output channels from c0.
+CQ_INLINE void cq_depthwise_i8_sum(const int8_t *input, const int8_t *weights,
+                                   const cq_conv2d_params *p, const cq_window *window, size_t c0,
+                                   size_t count, int32_t *acc) {
+  const size_t per_input = (size_t)(p->out_c / p->in_c);
+  for (ptrdiff_t ky = 0; ky < p->kernel_h; ++ky)
+    for (ptrdiff_t kx = 0; kx < p->kernel_w; ++kx) {
+      const ptrdiff_t tap = cq_tap_index(p, window, ky, kx);
+      if (tap < 0)
+        continue; // the padding is the zero point: it adds nothing
+      const int8_t *w = weights + (ky * p->kernel_w + kx) * p->out_c + c0;
+      if (per_input == 1)
+        for (size_t j = 0; j < count; ++j)
+          acc[j] += (int16_t)(input[tap + (ptrdiff_t)(c0 + j)] - p->input_zp) * w[j];
+      else
+        for (size_t j = 0; j < count; ++j)
+          acc[j] += (input[tap + (ptrdiff_t)((c0 + j) / per_input)] - p->input_zp) * w[j];
+    }
+}
+
+/// Exactly one of the outputs is given. A unit of work is one output pixel.
+CQ_INLINE void cq_depthwise_i8_plain(const int8_t *input, const int8_t *weights,
+                                     const int32_t *bias, const float *multiplier,
+                                     const cq_conv2d_params *p, int8_t *output_i8,
+                                     float *output_f32, size_t workgroup, size_t workgroup_count) {
+  const size_t out_c = (size_t)p->out_c;
+  size_t begin, end;
+  cq_share(cq_output_pixels(p), workgroup, workgroup_count, &begin, &end);
+  for (size_t pixel = begin; pixel < end; ++pixel) {
+    const cq_window window = cq_window_of(p, pixel);
+    for (size_t c0 = 0; c0 < out_c; c0 += CQ_DEPTHWISE_BLOCK) {
+      int32_t acc[CQ_DEPTHWISE_BLOCK];
+      const size_t count = cq_min(out_c - c0, CQ_DEPTHWISE_BLOCK);
+      for (size_t j = 0; j < count; ++j)
+        acc[j] = bias[c0 + j];
+      cq_depthwise_i8_sum(input, weights, p, &window, c0, count, acc);
+      for (size_t j = 0; j < count; ++j) {
+        const size_t at = pixel * out_c + c0 + j;
+        if (output_i8)
+          output_i8[at] = cq_requantize(acc[j], multiplier[c0 + j], p);
+        else
+          output_f32[at] = cq_dequantize(acc[j], multiplier[c0 + j], p);
+      }
+    }
+  }
+}
+
+#endif // CONQUER_OPT_KERNELS_CQ_DEPTHWISE_I8_H
