@@ -21,6 +21,7 @@ namespace conquer {
 
 /// The names of the discardable attributes (see ConquerOps.td).
 inline constexpr llvm::StringLiteral idAttrName = "conquer.id";
+inline constexpr llvm::StringLiteral layerAttrName = "conquer.layer";
 inline constexpr llvm::StringLiteral precisionAttrName = "conquer.precision";
 inline constexpr llvm::StringLiteral scaleAttrName = "conquer.scale";
 inline constexpr llvm::StringLiteral zeroPointAttrName = "conquer.zero_point";

@@ -22,13 +22,15 @@ def Conquer_Dialect : Dialect {
       calibration.
     * `conquer.precision` (string, as in hardware/Precision.h): the precision an op runs in. Written by
       quantize, read by the contract pass and by reports.
+    * `conquer.layer` (string): on a layer that quantize rewrote, its layer id. The `conquer.id` has moved to the
+      op whose result now stands for the layer's value, the last of the layer's requantisation.
     * `conquer.scale` (f32) and `conquer.zero_point` (i32): on the op whose result is an i8 activation,
       real = scale * (code - zero_point). Written by quantize, read by error reports; the arithmetic itself is
       spelled out in the ops.
   }];
   let hasConstantMaterializer = 0;
   let discardableAttrs = (ins
-    "::mlir::StringAttr":$id, "::mlir::StringAttr":$precision,
+    "::mlir::StringAttr":$id, "::mlir::StringAttr":$layer, "::mlir::StringAttr":$precision,
     "::mlir::FloatAttr":$scale, "::mlir::IntegerAttr":$zero_point);
 }
 

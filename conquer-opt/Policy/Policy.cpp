@@ -1,0 +1,95 @@
+//===- Policy.cpp - reading and checking policy.json ----------------------------------------===//
+
+#include "conquer-opt/Policy/Policy.h"
+
+#include <nlohmann/json.hpp>
+
+#include <set>
+
+namespace conquer {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+/// "f32, i8"
+template <typename Precisions> std::string names(const Precisions &precisions) {
+  std::string text;
+  for (Precision precision : precisions)
+    text += (text.empty() ? "" : ", ") + std::string(precisionName(precision));
+  return text;
+}
+
+Result<Policy> readDocument(const Json &json, const std::string &where) {
+  JsonReader reader(json, where);
+  reader.header("conquer.policy");
+  Policy policy = readPolicyLayers(reader.object("layers"));
+  reader.finish();
+  if (Status status = reader.status(); !status)
+    return status.error();
+  return policy;
+}
+
+} // namespace
+
+Policy readPolicyLayers(JsonReader layers) {
+  Policy policy;
+  for (const std::string &id : layers.keys()) {
+    std::string name = layers.string(id);
+    std::optional<Precision> precision = parsePrecision(name);
+    if (!precision)
+      layers.fail(id, "unknown precision '" + name + "'", "one of " + names(allPrecisions));
+    else
+      policy.layers[id] = *precision;
+  }
+  return policy;
+}
+
+Result<Policy> parsePolicy(const std::string &text, const std::string &where) {
+  Result<Json> json = parseJson(text, where);
+  if (!json)
+    return json.error();
+  return readDocument(*json, where);
+}
+
+Result<Policy> readPolicy(const std::string &path) {
+  Result<Json> json = readJsonFile(path);
+  if (!json)
+    return json.error();
+  return readDocument(*json, path);
+}
+
+std::string policyToJson(const Policy &policy) {
+  Json json = {{"format", "conquer.policy"}, {"version", 1}};
+  json["layers"] = Json::object();
+  for (const auto &[id, precision] : policy.layers)
+    json["layers"][id] = precisionName(precision);
+  return json.dump(1) + "\n";
+}
+
+Status checkPolicy(const Policy &policy, const std::vector<PolicyLayer> &layers,
+                   const Profile &profile, const std::string &where) {
+  std::set<std::string> known;
+  for (const PolicyLayer &layer : layers)
+    known.insert(layer.id);
+  for (const auto &entry : policy.layers)
+    if (!known.count(entry.first))
+      return Error{"unknown layer id", where + ": layers." + entry.first,
+                   "one of the " + std::to_string(known.size()) + " layers of the network",
+                   "layers.json, which prepare writes, lists them"};
+  for (const PolicyLayer &layer : layers) {
+    auto entry = policy.layers.find(layer.id);
+    if (entry == policy.layers.end())
+      return Error{"missing layer '" + layer.id + "'", where + ": layers",
+                   "a precision for every layer", "add the layer, for example as f32"};
+    if (!profile.allows(layer.kind, entry->second))
+      return Error{layer.kind + " cannot run in " + std::string(precisionName(entry->second)) +
+                       " on profile '" + profile.name + "'",
+                   where + ": layers." + layer.id,
+                   "one of " + names(profile.precisionsOf(layer.kind)),
+                   "edit the policy, or choose a profile that allows it"};
+  }
+  return success();
+}
+
+} // namespace conquer

@@ -1,0 +1,53 @@
+//===- Policy.h - which precision every layer has -------------------------------------------===//
+//
+// The policy of one network and its file, policy.json of docs/formats.md. Plain C++ without MLIR:
+// the layers of a network come in as a list.
+//
+//===----------------------------------------------------------------------------------------===//
+#ifndef CONQUER_OPT_POLICY_POLICY_H
+#define CONQUER_OPT_POLICY_POLICY_H
+
+#include "hardware/Precision.h"
+#include "hardware/Profile.h"
+#include "support/Error.h"
+#include "support/Json.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace conquer {
+
+/// A precision for every layer id of a network.
+struct Policy {
+  std::map<std::string, Precision> layers;
+};
+
+/// A layer as far as a policy is concerned.
+struct PolicyLayer {
+  std::string id;   ///< its conquer.id
+  std::string kind; ///< as profiles spell it: "conv2d", "depthwise_conv2d", ...
+};
+
+/// Reads an object of layer id to precision name, for example the `policy` of a request. Mistakes
+/// stay in the reader.
+Policy readPolicyLayers(JsonReader layers);
+
+/// Parses the text of a policy.json; `where` (a file name) begins messages.
+Result<Policy> parsePolicy(const std::string &text, const std::string &where = "policy");
+
+/// Reads a policy.json.
+Result<Policy> readPolicy(const std::string &path);
+
+/// The text of a policy.json.
+std::string policyToJson(const Policy &policy);
+
+/// success() if the policy names exactly the given layers, each with a precision that the profile
+/// allows for its kind; otherwise one Error naming the first offending layer: unknown ids before
+/// missing ones before illegal precisions. `where` (a file name) begins the message.
+Status checkPolicy(const Policy &policy, const std::vector<PolicyLayer> &layers,
+                   const Profile &profile, const std::string &where = "policy");
+
+} // namespace conquer
+
+#endif // CONQUER_OPT_POLICY_POLICY_H

@@ -1,0 +1,66 @@
+//===- PolicyTest.cpp - policy.json and its checks ------------------------------------------===//
+
+#include "conquer-opt/Policy/Policy.h"
+
+#include <gmock/gmock.h>
+
+namespace conquer {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// conv2d may be i8; every other kind is f32 only.
+Profile profile() {
+  Profile result;
+  result.name = "toy";
+  result.ops["conv2d"].precisions = {{Precision::F32, Codegen::Iree},
+                                     {Precision::I8, Codegen::Kernel}};
+  return result;
+}
+
+const std::vector<PolicyLayer> layers = {{"/a/Conv", "conv2d"}, {"fc#2", "matmul"}};
+
+std::string check(const Policy &policy) {
+  Status status = checkPolicy(policy, layers, profile(), "p.json");
+  return status ? "" : status.error().message();
+}
+
+std::string parseError(const std::string &text) {
+  Result<Policy> policy = parsePolicy(text, "p.json");
+  return policy ? "" : policy.error().message();
+}
+
+TEST(Policy, RoundTrip) {
+  Policy policy{{{"/a/Conv", Precision::I8}, {"fc#2", Precision::F32}}};
+  Result<Policy> read = parsePolicy(policyToJson(policy));
+  ASSERT_TRUE(read) << read.error().message();
+  EXPECT_EQ(read->layers, policy.layers);
+}
+
+TEST(Policy, ParseErrorsNameTheField) {
+  EXPECT_THAT(parseError("{"), HasSubstr("p.json"));
+  EXPECT_THAT(parseError(R"({"format": "conquer.policy", "version": 1})"), HasSubstr("layers"));
+  EXPECT_THAT(
+      parseError(R"({"format": "conquer.policy", "version": 1, "layers": {"/a/Conv": "i3"}})"),
+      AllOf(HasSubstr("layers./a/Conv"), HasSubstr("'i3'"), HasSubstr("one of f32, i8")));
+  EXPECT_THAT(parseError(R"({"format": "conquer.policy", "version": 1, "layers": {"x": 8}})"),
+              HasSubstr("layers.x"));
+  EXPECT_THAT(parseError(R"({"format": "conquer.layers", "version": 1, "layers": {}})"),
+              HasSubstr("format"));
+  EXPECT_FALSE(readPolicy("/nonexistent/p.json"));
+}
+
+TEST(Policy, CheckNamesTheLayer) {
+  EXPECT_EQ(check({{{"/a/Conv", Precision::I8}, {"fc#2", Precision::F32}}}), "");
+  EXPECT_THAT(
+      check({{{"/a/Conv", Precision::I8}, {"fc#2", Precision::F32}, {"fc#3", Precision::F32}}}),
+      AllOf(HasSubstr("unknown layer id"), HasSubstr("layers.fc#3")));
+  EXPECT_THAT(check({{{"/a/Conv", Precision::I8}}}), HasSubstr("missing layer 'fc#2'"));
+  EXPECT_THAT(check({{{"/a/Conv", Precision::F32}, {"fc#2", Precision::I8}}}),
+              AllOf(HasSubstr("layers.fc#2"), HasSubstr("matmul cannot run in i8"),
+                    HasSubstr("'toy'"), HasSubstr("one of f32")));
+}
+
+} // namespace
+} // namespace conquer
