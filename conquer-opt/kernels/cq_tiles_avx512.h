@@ -1,0 +1,108 @@
+//===- cq_tiles_avx512.h - how the AVX-512 convolutions cut their work ----------------------===//
+//
+// The output is cut into tiles of up to 6 pixels times blocks of up to 64 channels: 24 accumulators
+// stay in registers, with room for 4 vectors of weights and the input. The sum over the window runs
+// over pieces: a group of taps times a chunk of input channels. For each tap and pixel a pointer
+// says where its input channels lie; a tap in the padding points to a buffer of zero points. So the
+// input is read in place, whatever the geometry, and the stack need is bounded.
+//
+//===----------------------------------------------------------------------------------------===//
+#ifndef CONQUER_OPT_KERNELS_CQ_TILES_AVX512_H
+#define CONQUER_OPT_KERNELS_CQ_TILES_AVX512_H
+
+#include "conquer-opt/kernels/cq_common.h"
+
+enum {
+  CQ_TILE_PIXELS = 6,  ///< output pixels of a tile
+  CQ_TILE_VECTORS = 4, ///< vectors of 16 output channels of a block
+  CQ_TILE_TAPS = 64,   ///< taps of a piece
+};
+
+/// A range of tiles, blocks, channels or taps.
+typedef struct cq_range {
+  size_t begin, end;
+} cq_range;
+
+/// Part `index` of `count` nearly equal parts of 0..size-1. Equal parts matter: 49 pixels in 9
+/// tiles are tiles of 5 and 6 pixels, not 8 full ones and one of a single pixel.
+CQ_INLINE cq_range cq_part(size_t size, size_t index, size_t count) {
+  const cq_range part = {size * index / count, size * (index + 1) / count};
+  return part;
+}
+
+CQ_INLINE size_t cq_tile_count(const cq_conv2d_params *p) {
+  return cq_round_up(cq_output_pixels(p), CQ_TILE_PIXELS) / CQ_TILE_PIXELS;
+}
+
+/// Vectors of 16 output channels, and the blocks of at most 4 of them.
+CQ_INLINE size_t cq_vector_count(const cq_conv2d_params *p) {
+  return cq_round_up((size_t)p->out_c, 16) / 16;
+}
+CQ_INLINE size_t cq_block_count(const cq_conv2d_params *p) {
+  return cq_round_up(cq_vector_count(p), CQ_TILE_VECTORS) / CQ_TILE_VECTORS;
+}
+
+/// The input pointers of one piece for one tile.
+typedef struct cq_tile_taps {
+  const char *rows[CQ_TILE_TAPS][CQ_TILE_PIXELS];
+  ptrdiff_t offsets[CQ_TILE_TAPS]; ///< of each tap from the first one, in input values
+  cq_range group;                  ///< the taps that offsets describe
+} cq_tile_taps;
+
+/// Computes the offsets of a group of taps; does nothing if they are those computed last.
+CQ_INLINE void cq_tile_set_group(cq_tile_taps *taps, const cq_conv2d_params *p, cq_range group) {
+  if (taps->group.begin == group.begin && taps->group.end == group.end)
+    return;
+  taps->group = group;
+  for (size_t t = group.begin; t < group.end; ++t) {
+    const ptrdiff_t ky = (ptrdiff_t)t / p->kernel_w, kx = (ptrdiff_t)t % p->kernel_w;
+    taps->offsets[t - group.begin] = (ky * p->dilation_h * p->in_w + kx * p->dilation_w) * p->in_c;
+  }
+}
+
+/// Whether all taps of the window lie inside the image.
+CQ_INLINE int cq_window_is_inside(const cq_conv2d_params *p, const cq_window *w) {
+  return w->y0 >= 0 && w->x0 >= 0 &&
+         w->y0 + (ptrdiff_t)(p->kernel_h - 1) * p->dilation_h < p->in_h &&
+         w->x0 + (ptrdiff_t)(p->kernel_w - 1) * p->dilation_w < p->in_w;
+}
+
+/// Moves the window to the next output pixel.
+CQ_INLINE void cq_window_next(const cq_conv2d_params *p, cq_window *w) {
+  w->x0 += p->stride_w;
+  if (w->x0 < (ptrdiff_t)p->out_w * p->stride_w - p->pad_left)
+    return;
+  w->x0 = -p->pad_left;
+  w->y0 += p->stride_h;
+  if (w->y0 < (ptrdiff_t)p->out_h * p->stride_h - p->pad_top)
+    return;
+  w->y0 = -p->pad_top;
+  ++w->image;
+}
+
+/// Points the rows of the group's taps at input channel `channel` of each pixel of the tile, or at
+/// `padding`. `size` is the size of an input value in bytes.
+CQ_INLINE void cq_tile_set_rows(cq_tile_taps *taps, const cq_conv2d_params *p, const void *input,
+                                size_t size, const void *padding, cq_range pixels, size_t channel) {
+  const size_t count = taps->group.end - taps->group.begin;
+  cq_window window = cq_window_of(p, pixels.begin);
+  for (size_t r = 0; r < pixels.end - pixels.begin; ++r, cq_window_next(p, &window)) {
+    const ptrdiff_t origin =
+        (((ptrdiff_t)window.image * p->in_h + window.y0) * p->in_w + window.x0) * p->in_c +
+        (ptrdiff_t)channel;
+    if (cq_window_is_inside(p, &window)) {
+      for (size_t t = 0; t < count; ++t)
+        taps->rows[t][r] = (const char *)input + (origin + taps->offsets[t]) * (ptrdiff_t)size;
+      continue;
+    }
+    for (size_t t = 0; t < count; ++t) {
+      const ptrdiff_t tap = (ptrdiff_t)(taps->group.begin + t);
+      const int outside = cq_tap_index(p, &window, tap / p->kernel_w, tap % p->kernel_w) < 0;
+      taps->rows[t][r] = outside
+                             ? (const char *)padding
+                             : (const char *)input + (origin + taps->offsets[t]) * (ptrdiff_t)size;
+    }
+  }
+}
+
+#endif // CONQUER_OPT_KERNELS_CQ_TILES_AVX512_H
