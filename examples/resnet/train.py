@@ -83,7 +83,7 @@ def augment(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
 def accuracy(model: nn.Module, x: torch.Tensor, y: torch.Tensor) -> float:
     model.eval()
     with torch.no_grad():
-        hits = sum(int((model(a).argmax(1) == b).sum()) for a, b in zip(x.split(500), y.split(500)))
+        hits = sum(int((model(a).argmax(1) == b).sum()) for a, b in zip(x.split(500), y.split(500), strict=True))
     return hits / len(x)
 
 

@@ -1,0 +1,506 @@
+"""The `conquer` command: one verb per stage, and `run` for all of them.
+
+Results go to stdout (as JSON with --json), progress and the one message of an error to stderr. Exit codes: 0 fine,
+1 a message, 2 a wrong command line, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import signal
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from conquer import artifacts as files
+from conquer import doctor as examination
+from conquer import modules, orchestrate, report, stages, tools
+from conquer.artifacts import Run
+from conquer.errors import ConquerError
+from conquer.orchestrate import SearchOptions
+from conquer.stages import Session
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="Find the precision of every layer of a network on measured latency; compile the modules of the front.",
+)
+stdout, stderr = Console(soft_wrap=False), Console(stderr=True, highlight=False)
+
+Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The run folder.")]
+Json = Annotated[bool, typer.Option("--json", help="Answer with JSON on stdout.")]
+Data = Annotated[Path | None, typer.Option(help="Data set: a folder of .npy files, or a data.json.")]
+Preprocess = Annotated[Path | None, typer.Option(help="preprocess.json for raw images. Default: beside the model.")]
+Profile = Annotated[str | None, typer.Option(help="Hardware profile: a name, a .json file, or host. Default: host.")]
+Threads = Annotated[int | None, typer.Option(min=1, help="Threads of measurements. Default: the profile's.")]
+Method = Annotated[str, typer.Option(help="How ranges are chosen: minmax, percentile, mse.")]
+Percentile = Annotated[float, typer.Option(min=50, max=100, help="For the method percentile.")]
+Generations = Annotated[int | None, typer.Option(help="Generations of the search.")]
+Population = Annotated[int | None, typer.Option(help="Policies evaluated per generation.")]
+Seed = Annotated[int | None, typer.Option(help="Same seed, same proposals.")]
+Factor = Annotated[int | None, typer.Option(help="Proposals per evaluated policy, ranked by the surrogates.")]
+Jobs = Annotated[int | None, typer.Option(help="Compilers that run at once.")]
+Seconds = Annotated[float | None, typer.Option(min=1, help="Limit of one iree-compile.")]
+Gens = Annotated[int | None, typer.Option("--gens", min=0, help="The front after this generation. Default: the last.")]
+Model = Annotated[Path, typer.Argument(help="An ONNX model.")]
+Policies = Annotated[
+    list[Path] | None,
+    typer.Option("--policy", help="A policy.json; may be given again. Default: the front, f32 and uniform i8."),
+]
+Out = Annotated[Path, typer.Option(help="The run folder to write.")]
+DEFAULT = SearchOptions()
+
+
+class Progress:
+    """Says what goes on: a spinner on a terminal, elsewhere a line at most every 10 seconds, the first after 2."""
+
+    def __init__(self) -> None:
+        self._status = stderr.status("") if stderr.is_terminal else None
+        self._next = time.monotonic() + 2.0
+        if self._status:
+            self._status.start()
+
+    def __call__(self, text: str) -> None:
+        if self._status:
+            self._status.update(text)
+        elif time.monotonic() >= self._next:
+            self._next = time.monotonic() + 10.0
+            stderr.print(text, soft_wrap=True)
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._status:
+            self._status.stop()
+
+
+def guarded(command: Callable[..., Any]) -> Callable[..., None]:
+    """Answer with JSON if asked; turn every exception into one message and an exit code; leave no program running."""
+
+    @functools.wraps(command)
+    def wrapper(*args: Any, **kwargs: Any) -> None:
+        try:
+            answer = command(*args, **kwargs)
+            if kwargs.get("json_output"):
+                print(json.dumps(answer, indent=1))
+            elif set(answer) == {"files"}:
+                print("\n".join(answer["files"]))
+        except ConquerError as error:
+            _fail(error.message(), error.as_json() if kwargs.get("json_output") else None)
+        except KeyboardInterrupt:
+            _fail("interrupted; the same command goes on where it stopped", None, 130)
+        except OSError as error:
+            _fail(f"{error.filename or 'system'}: {error.strerror or error}", None)
+        except (typer.Exit, typer.Abort):
+            raise
+        except Exception as error:
+            if os.environ.get("CONQUER_DEBUG"):
+                traceback.print_exc()
+            _fail(
+                f"internal error: {type(error).__name__}: {error}; set CONQUER_DEBUG=1 to see where, and report it",
+                None,
+                70,
+            )
+        finally:
+            tools.kill_all()
+
+    return wrapper
+
+
+def _fail(message: str, error: dict[str, str] | None, code: int = 1) -> None:
+    if error is not None:
+        print(json.dumps({"error": error}, indent=1))
+    stderr.print(f"conquer: {message}", markup=False, soft_wrap=True)
+    raise typer.Exit(code)
+
+
+class Work:
+    """An opened run folder with its session: `with Work(folder) as session`."""
+
+    def __init__(self, folder: Path, **settings: Any) -> None:
+        run = Run(folder)
+        run.remember(**{name: _absolute(name, value) for name, value in settings.items()})
+        self.session = Session.open(run, self._say)
+        self._progress: Progress | None = None
+
+    def _say(self, text: str) -> None:
+        if self._progress:
+            self._progress(text)
+
+    def __enter__(self) -> Session:
+        self._progress = Progress()
+        return self.session
+
+    def __exit__(self, *details: object) -> None:
+        self.session.close()
+        if self._progress:
+            self._progress.__exit__()
+
+
+def _absolute(name: str, value: Any) -> Any:
+    """Paths are kept absolute, so that later verbs may run elsewhere."""
+    if isinstance(value, Path) or (name == "profile" and isinstance(value, str) and value.endswith(".json")):
+        path = Path(value).resolve()
+        if not path.exists():
+            raise ConquerError("no such file", where=str(value))
+        if name == "profile" and " " in str(path):
+            raise ConquerError("a profile's path may not hold a space", where=str(path))
+        return str(path)
+    return value
+
+
+def _options(run: Run, **given: Any) -> SearchOptions:
+    """The search's options: as given, else as this run had them, else the defaults."""
+    known = run.settings.get("search", {})
+    limits = tools.Limits(seconds=given.pop("seconds", None) or DEFAULT.compile_limits.seconds)
+    chosen = {
+        name: known.get(name, getattr(DEFAULT, name)) if value is None else value for name, value in given.items()
+    }
+    options = SearchOptions(**chosen, compile_limits=limits)
+    options.check()
+    return options
+
+
+@app.command("import")
+@guarded
+def import_(model: Model, out: Out, json_output: Json = False) -> Any:
+    """Read an ONNX model, check it against ONNX Runtime, write model.tosa.mlir.
+
+    Example: conquer import examples/resnet/resnet18_fashion.onnx --out runs/resnet
+    """
+    with Progress() as progress:
+        run = Run(out, create=True)
+        stages.import_stage(run, model, progress)
+        run.remember(model=str(model.resolve()), preprocess=_beside(model))
+    return _files(run, files.MODEL)
+
+
+@app.command()
+@guarded
+def prepare(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FOLDER|MODEL.mlir", help="A run folder, or a TOSA file of another producer with --out."
+        ),
+    ],
+    out: Annotated[Path | None, typer.Option(help="The run folder, for a TOSA file.")] = None,
+    profile: Profile = None,
+    json_output: Json = False,
+) -> Any:
+    """Normalise the network for the target, name its layers: prepared.mlir, layers.json.
+
+    Example: conquer prepare runs/resnet --profile host
+    """
+    folder = source
+    if source.suffix == ".mlir":
+        if out is None:
+            raise ConquerError("a TOSA file needs a run folder", where=str(source), fix="give --out FOLDER")
+        folder, run = out, Run(out, create=True)
+        stages.adopt_stage(run, source)
+        run.remember(model=str(source.resolve()), preprocess=_beside(source))
+        run.close()
+    with Work(folder, profile=profile) as session:
+        stages.prepare_stage(session)
+        return _files(session.run, files.PREPARED, files.LAYERS)
+
+
+@app.command()
+@guarded
+def calibrate(
+    folder: Folder,
+    data: Data = None,
+    preprocess: Preprocess = None,
+    method: Method = "mse",
+    percentile: Percentile = 99.99,
+    json_output: Json = False,
+) -> Any:
+    """Find the range of every value on the calibration samples: calibration.json.
+
+    Example: conquer calibrate runs/resnet --data examples/resnet/data.json --method mse
+    """
+    with Work(folder, data=data, preprocess=preprocess) as session:
+        stages.calibrate_stage(session, method, percentile)
+        return _files(session.run, files.CALIBRATION)
+
+
+@app.command()
+@guarded
+def sensitivity(folder: Folder, data: Data = None, json_output: Json = False) -> Any:
+    """Find what each layer alone does to the output in each precision: sensitivity.json.
+
+    Example: conquer sensitivity runs/resnet
+    """
+    with Work(folder, data=data) as session:
+        stages.sensitivity_stage(session)
+        return _files(session.run, files.SENSITIVITY)
+
+
+@app.command()
+@guarded
+def search(
+    folder: Folder,
+    data: Data = None,
+    generations: Generations = None,
+    population: Population = None,
+    seed: Seed = None,
+    offspring_factor: Factor = None,
+    jobs: Jobs = None,
+    compile_seconds: Seconds = None,
+    json_output: Json = False,
+) -> Any:
+    """Search the policies, each candidate evaluated, compiled and measured: search.sqlite, front.json.
+
+    Example: conquer search runs/resnet --generations 10 --population 6 --seed 1
+    """
+    with Work(folder, data=data) as session:
+        options = _options(
+            session.run,
+            generations=generations,
+            population=population,
+            seed=seed,
+            offspring_factor=offspring_factor,
+            jobs=jobs,
+            seconds=compile_seconds,
+        )
+        session.run.remember(search=options.remembered())
+        stages.table_stage(session, options.compile_limits)
+        front = orchestrate.search(session, options)
+        if not json_output:
+            _show_front(front)
+        return _files(session.run, files.FRONT)
+
+
+@app.command("compile")
+@guarded
+def compile_(
+    folder: Folder,
+    policy: Policies = None,
+    gens: Gens = None,
+    keep_ir: Annotated[bool, typer.Option("--keep-ir", help="Keep lowered.mlir as text beside each module.")] = False,
+    jobs: Jobs = None,
+    compile_seconds: Seconds = None,
+    json_output: Json = False,
+) -> Any:
+    """Compile policies to checked IREE modules: policies/, modules/.
+
+    Example: conquer compile runs/resnet --policy my_policy.json
+    """
+    with Work(folder) as session:
+        options = _options(session.run, jobs=jobs, seconds=compile_seconds)
+        named = _policies(session, options, policy, gens)
+        built = orchestrate.compile_policies(session, named, options, keep_ir)
+        rows = [{"policy": name, "module": str(module.vmfb), **module.note} for name, module in built.items()]
+        if not json_output:
+            for row in rows:
+                agrees = "identical to" if row["identical"] else f"within {row['max_abs_difference']:.2g} of"
+                stdout.print(
+                    f"{row['policy']}: {row['module']} ({row['bytes']} bytes, {agrees} the evaluator)", soft_wrap=True
+                )
+        return {"modules": rows}
+
+
+@app.command()
+@guarded
+def measure(
+    folder: Folder,
+    policy: Policies = None,
+    gens: Gens = None,
+    table: Annotated[bool, typer.Option("--table", help="Measure the latency table of the layers instead.")] = False,
+    threads: Threads = None,
+    force: Annotated[bool, typer.Option("--force", help="Measure again.")] = False,
+    json_output: Json = False,
+) -> Any:
+    """Measure modules in rounds interleaved with f32: measurement.json; or with --table the layers: latency_table.json.
+
+    Example: conquer measure runs/resnet --threads 1
+    """
+    with Work(folder, threads=threads) as session:
+        options = _options(session.run)
+        if table:
+            stages.table_stage(session, options.compile_limits, force)
+            return _files(session.run, files.LATENCY_TABLE)
+        named = _policies(session, options, policy, gens)
+        built = orchestrate.compile_policies(session, named, options)
+        measurement = orchestrate.measure_modules(session, built, options, files.MEASUREMENT, force)
+        if not json_output:
+            for name, row in zip(named, measurement["modules"], strict=True):
+                against = f"{1 / row['ratio_to_reference']:.2f}x f32"
+                _line(f"{name}: {row['median_ms']:.3f} ms, IQR {row['spread_ms']:.3f}, {against}")
+        return _files(session.run, files.MEASUREMENT)
+
+
+@app.command()
+@guarded
+def evaluate(
+    folder: Folder,
+    policy: Policies = None,
+    gens: Gens = None,
+    split: Annotated[str, typer.Option(help="Data set: report, or search.")] = "report",
+    data: Data = None,
+    json_output: Json = False,
+) -> Any:
+    """Latency and accuracy drop of the front on the report set, beside f32 and uniform i8: evaluation.json, report.md.
+
+    Example: conquer evaluate runs/resnet --gens 5
+    """
+    if split not in ("report", "search"):
+        raise ConquerError(f"unknown data set '{split}'", where="--split", expected="report or search")
+    with Work(folder, data=data) as session:
+        return _report(session, _options(session.run), policy, gens, split, json_output)
+
+
+@app.command()
+@guarded
+def run(
+    model: Model,
+    out: Out,
+    data: Annotated[Path, typer.Option(help="Data set: a folder of .npy files, or a data.json.")],
+    preprocess: Preprocess = None,
+    profile: Profile = "host",
+    threads: Threads = None,
+    method: Method = "mse",
+    percentile: Percentile = 99.99,
+    generations: Generations = None,
+    population: Population = None,
+    seed: Seed = None,
+    offspring_factor: Factor = None,
+    jobs: Jobs = None,
+    compile_seconds: Seconds = None,
+    json_output: Json = False,
+) -> Any:
+    """All of it: a model in, a measured front of modules out. The same command goes on where it was stopped.
+
+    Example: conquer run examples/resnet/resnet18_fashion.onnx --data examples/resnet/data.json --out runs/resnet
+    """
+    with Progress() as progress:
+        folder = Run(out, create=True)
+        stages.import_stage(folder, model, progress)
+        folder.remember(model=str(model.resolve()), preprocess=_beside(model))
+        folder.close()
+    with Work(out, data=data, preprocess=preprocess, profile=profile, threads=threads) as session:
+        options = _options(
+            session.run,
+            generations=generations,
+            population=population,
+            seed=seed,
+            offspring_factor=offspring_factor,
+            jobs=jobs,
+            seconds=compile_seconds,
+        )
+        session.run.remember(search=options.remembered())
+        stages.prepare_stage(session)
+        stages.calibrate_stage(session, method, percentile)
+        stages.sensitivity_stage(session)
+        stages.table_stage(session, options.compile_limits)
+        orchestrate.search(session, options)
+        return _report(session, options, None, None, "report", json_output)
+
+
+@app.command()
+@guarded
+def doctor(json_output: Json = False) -> Any:
+    """Say what is installed, what this CPU can do, and what is missing.
+
+    Example: conquer doctor
+    """
+    findings = examination.examine()
+    if not json_output:
+        for finding in findings:
+            mark = "ok     " if finding["ok"] else "MISSING" if finding["needed"] else "absent "
+            stdout.print(
+                f"{mark} {finding['name']}: {finding['found']}" + (f"; {finding['fix']}" if finding["fix"] else ""),
+                markup=False,
+                soft_wrap=True,
+            )
+    if missing := [finding["name"] for finding in findings if finding["needed"] and not finding["ok"]]:
+        raise ConquerError(f"missing: {', '.join(missing)}", fix="see above")
+    return {"findings": findings}
+
+
+def _policies(
+    session: Session, options: SearchOptions, given: list[Path] | None, gens: int | None
+) -> dict[str, modules.Policy]:
+    """The policies given by file, else those of the front with f32 and uniform i8."""
+    if not given:
+        return orchestrate.front_policies(session, orchestrate.front_at(session, options, gens))
+    layers = session.layers()["layers"]
+    named = {}
+    for path in given:
+        named[path.stem] = modules.read_policy(path)
+        modules.check_policy(named[path.stem], layers, str(path))
+    return named
+
+
+def _report(
+    session: Session, options: SearchOptions, policy: list[Path] | None, gens: int | None, split: str, quiet: bool
+) -> Any:
+    """Compile, measure and evaluate the policies; print the table; keep it as report.md."""
+    front = orchestrate.front_at(session, options, gens) if not policy else {"generation": None, "points": []}
+    named = _policies(session, options, policy, gens)
+    built = orchestrate.compile_policies(session, named, options)
+    mark = "" if gens is None else f".gen{gens}"
+    measurement = orchestrate.measure_modules(session, built, options, f"measurement{mark}.json")
+    evaluation = orchestrate.evaluate_policies(session, named, split, f"evaluation{mark}.json")
+    rows = report.rows(
+        front, measurement, evaluation, named, {name: module.note["bytes"] for name, module in built.items()}
+    )
+    lines = report.summary(front, measurement, evaluation)
+    path = session.run / f"report{mark}.md"
+    files.write_text(path, report.markdown(rows, lines))
+    if not quiet:
+        report.show(stdout, rows, lines)
+        stdout.print(
+            f"Policies: {session.run / 'policies'}; modules: {session.run / 'modules'}; report: {path}", soft_wrap=True
+        )
+    return {
+        "front": front,
+        "rows": rows,
+        "report": str(path),
+        "modules": {name: str(module.vmfb) for name, module in built.items()},
+    }
+
+
+def _show_front(front: dict[str, Any]) -> None:
+    for point in sorted(front["points"], key=lambda point: point["measured"]["latency_ms"]):
+        measured = point["measured"]
+        drop = f"drop {100 * measured['accuracy_drop']:+.2f} points"
+        _line(f"{point['key'][:8]}: {measured['latency_ms']:.3f} ms, {drop}, {measured['size_bytes']} bytes")
+    _line(f"hypervolume {front['hypervolume']:.4f}, of the uniform policies {front['hypervolume_uniform']:.4f}")
+
+
+def _line(text: str) -> None:
+    stdout.print(text, soft_wrap=True, markup=False, highlight=False)
+
+
+def _beside(model: Path) -> str | None:
+    beside = model.resolve().parent / "preprocess.json"
+    return str(beside) if beside.is_file() else None
+
+
+def _files(run: Run, *names: str) -> dict[str, Any]:
+    """What a verb answers: the files it wrote."""
+    return {"files": [str(run / name) for name in names]}
+
+
+def _stop(_number: int, _frame: Any) -> None:
+    raise KeyboardInterrupt
+
+
+def main() -> None:
+    signal.signal(signal.SIGTERM, _stop)
+    app(prog_name="conquer")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,170 @@
+"""Data sets as tensors: .npy and IDX files in, f32 in the model's input shape out, checked.
+
+A data set is a folder or a JSON file `conquer.data`:
+
+    {"format": "conquer.data", "version": 1, "name": "fashion-mnist", "splits": {
+        "calibration": {"images": "train-images-idx3-ubyte.gz", "labels": "train-labels-idx1-ubyte.gz",
+                        "begin": 57488, "end": 58000}, "search": {...}, "report": {...}}}
+
+Paths are relative to the JSON file. A folder without `data.json` holds `calibration.npy`, `search.npy`, `report.npy`
+and, where there are labels, `search_labels.npy` ... Float arrays are taken as they are; bytes are raw images, and
+`preprocess.json` says how they become tensors: never a silent default.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from conquer.artifacts import read_json
+from conquer.errors import ConquerError
+
+Array = npt.NDArray[Any]
+SPLITS = ("calibration", "search", "report")
+PREPROCESS_FIELDS = {"format", "version", "layout", "channels", "size", "resize", "crop", "scale", "mean", "std"}
+
+
+@dataclass(frozen=True)
+class Split:
+    """Where one data set lies; rows begin..end of the files."""
+
+    images: Path
+    labels: Path | None
+    begin: int = 0
+    end: int | None = None
+
+    def files(self) -> list[Path]:
+        return [self.images] + ([self.labels] if self.labels else [])
+
+
+def locate(data: Path, name: str) -> Split:
+    """The files of one split of a data set."""
+    description = data / "data.json" if data.is_dir() else data
+    if not data.exists():
+        raise ConquerError("no such data set", where=str(data), expected="a folder with .npy files, or a data.json")
+    if not description.is_file():
+        labels = data / f"{name}_labels.npy"
+        split = Split(data / f"{name}.npy", labels if labels.is_file() else None)
+    else:
+        splits = read_json(description, "conquer.data").get("splits")
+        entry = splits.get(name) if isinstance(splits, dict) else None
+        if not isinstance(entry, dict) or not isinstance(entry.get("images"), str):
+            raise ConquerError("missing", where=f"{description}: splits.{name}.images", expected="a path")
+        unknown = set(entry) - {"images", "labels", "begin", "end"}
+        if unknown:
+            raise ConquerError(f"unknown field '{min(unknown)}'", where=f"{description}: splits.{name}")
+        begin, end = entry.get("begin", 0), entry.get("end")
+        if type(begin) is not int or (end is not None and type(end) is not int) or begin < 0:
+            raise ConquerError(
+                "not a range of rows", where=f"{description}: splits.{name}", expected="whole numbers begin and end"
+            )
+        base = description.parent
+        split = Split(base / entry["images"], base / entry["labels"] if "labels" in entry else None, begin, end)
+    for path in split.files():
+        if not path.is_file():
+            raise ConquerError(
+                f"the {name} samples are missing",
+                where=str(path),
+                expected="an .npy or IDX file",
+                fix="see 'conquer doctor' for the example's package",
+            )
+    return split
+
+
+def read_array(path: Path) -> Array:
+    """One .npy or (gzipped) IDX file."""
+    try:
+        raw = path.read_bytes()
+        if path.suffix == ".gz":
+            raw = gzip.decompress(raw)
+        if raw[:6] == b"\x93NUMPY":
+            return np.load(io.BytesIO(raw), allow_pickle=False)  # type: ignore[no-any-return]
+        if raw[:3] == b"\0\0\x08":
+            rank = raw[3]
+            shape = np.frombuffer(raw, ">i4", count=rank, offset=4)
+            return np.frombuffer(raw, np.uint8, offset=4 + 4 * rank).reshape(shape)
+    except (OSError, EOFError, ValueError) as error:
+        raise ConquerError(f"cannot read: {error}", where=str(path)) from None
+    raise ConquerError("neither .npy nor IDX of bytes", where=str(path))
+
+
+def preprocess(images: Array, spec_path: Path) -> npt.NDArray[np.float32]:
+    """Raw images [n, H, W] or [n, H, W, C] as the tensor that preprocess.json describes."""
+    spec = read_json(spec_path, "conquer.preprocess")
+    if set(spec) != PREPROCESS_FIELDS:
+        wrong = min(set(spec) ^ PREPROCESS_FIELDS)
+        raise ConquerError(
+            f"field '{wrong}' is missing or unknown",
+            where=str(spec_path),
+            expected=", ".join(sorted(PREPROCESS_FIELDS)),
+        )
+    if images.ndim == 3:
+        images = images[..., None]
+    channels = {"L": 1, "RGB": 3, "BGR": 3}.get(spec["channels"])
+    if images.ndim != 4 or images.shape[3] != channels:
+        raise ConquerError(
+            f"images of shape {images.shape[1:]}", where=str(spec_path), expected=f"channels {spec['channels']}"
+        )
+    if spec["channels"] == "BGR":
+        images = images[..., ::-1]  # files hold RGB
+    if (spec["resize"], spec["crop"]) != ("none", "none") or list(images.shape[1:3]) != spec["size"]:
+        raise ConquerError(
+            f"images of {images.shape[1]}x{images.shape[2]}",
+            where=f"{spec_path}: size",
+            expected=f"{spec['size']} without resize or crop",
+            fix="resize the images before",
+        )
+    mean, std = (np.asarray(spec[name], np.float64) for name in ("mean", "std"))
+    if mean.shape != (channels,) or std.shape != (channels,) or not (std > 0).all():
+        raise ConquerError("wrong mean or std", where=str(spec_path), expected=f"{channels} numbers each, std above 0")
+    tensor = ((images.astype(np.float32) * np.float32(spec["scale"]) - mean) / std).astype(np.float32)
+    return tensor.transpose(0, 3, 1, 2) if spec["layout"] == "NCHW" else tensor
+
+
+def load(
+    split: Split, shape: list[int], spec: Path | None
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64] | None]:
+    """Samples of a model input of `shape` (its batch is free) and labels; refuses what would give silent nonsense."""
+    where = str(split.images)
+    images = read_array(split.images)[split.begin : split.end]
+    if images.dtype == np.uint8:
+        if spec is None:
+            raise ConquerError(
+                "raw images without preprocess.json", where=where, fix="give --preprocess, or put it beside the model"
+            )
+        images = preprocess(images, spec)
+    if images.dtype not in (np.float32, np.float64):
+        raise ConquerError(f"samples of type {images.dtype}", where=where, expected="float32 tensors or uint8 images")
+    samples = np.ascontiguousarray(images, np.float32)
+    if len(samples) == 0:
+        raise ConquerError("no samples", where=where, expected="at least one")
+    if list(samples.shape[1:]) != shape[1:]:
+        raise ConquerError(
+            f"samples of shape {list(samples.shape[1:])}", where=where, expected=f"the model's input {shape[1:]}"
+        )
+    if not np.isfinite(samples).all():
+        bad = int(np.nonzero(~np.isfinite(samples).reshape(len(samples), -1).all(1))[0][0])
+        raise ConquerError(f"sample {split.begin + bad} holds NaN or infinity", where=where, expected="finite numbers")
+    if split.labels is None:
+        return samples, None
+    labels = read_array(split.labels)[split.begin : split.end]
+    if labels.ndim != 1 or labels.dtype.kind not in "iu" or len(labels) != len(samples):
+        raise ConquerError(
+            f"labels {labels.dtype}{list(labels.shape)}",
+            where=str(split.labels),
+            expected=f"{len(samples)} whole numbers",
+        )
+    return samples, labels.astype(np.int64)
+
+
+def set_name(data: Path) -> str:
+    """What a data set calls itself, for reports."""
+    description = data / "data.json" if data.is_dir() else data
+    name = read_json(description, "conquer.data").get("name") if description.is_file() else None
+    return str(name or data.resolve().name)

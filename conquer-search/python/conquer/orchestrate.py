@@ -1,0 +1,323 @@
+"""Closes the search's loop: ask for policies, evaluate, compile, measure, tell; then the report on the final front.
+
+Everything told is kept (modules/, evaluations/, the archive), so that `kill -9` at any moment costs the evaluation in
+flight and the same command goes on.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from conquer import artifacts as files
+from conquer import data, metrics, modules, stages, tools
+from conquer.artifacts import digest, read_json, write_json
+from conquer.devices import Timing, input_type
+from conquer.errors import ConquerError, StageFailure
+from conquer.modules import Builder, Module, Policy
+from conquer.server import Server
+from conquer.stages import Session
+
+OBJECTIVES = ["latency_ms", "accuracy_drop", "size_bytes"]
+SEARCH_ROUNDS, REPORT_ROUNDS, ROUND_MS = 9, 15, 15.0
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """Size of the search. The default takes about 6 minutes for a ResNet-18 of 28 pixels on 2 cores."""
+
+    generations: int = 10
+    population: int = 6
+    seed: int = 1
+    offspring_factor: int = 8
+    jobs: int = 2
+    compile_limits: tools.Limits = field(default_factory=tools.Limits)
+
+    def remembered(self) -> dict[str, int]:
+        """What later verbs need to open the same archive."""
+        return {name: getattr(self, name) for name in ("generations", "population", "seed", "offspring_factor", "jobs")}
+
+    def check(self) -> None:
+        for name, low in (("generations", 1), ("population", 2), ("seed", 0), ("offspring_factor", 1), ("jobs", 1)):
+            if getattr(self, name) < low:
+                raise ConquerError(
+                    f"{getattr(self, name)}", where=f"--{name.replace('_', '-')}", expected=f"at least {low}"
+                )
+
+
+def accuracy(session: Session, policy: Policy, split: str) -> dict[str, Any]:
+    """conquer-eval's figures of a policy on one split; kept in evaluations/."""
+    samples, labels = stages.data_stage(session, split)
+    inputs = [session.run / files.PREPARED, session.run / files.CALIBRATION, samples] + ([labels] if labels else [])
+    key = digest(
+        {
+            "inputs": [tools.file_digest(path) for path in inputs],
+            "policy": policy,
+            "eval": session.program("conquer-eval"),
+            "profile": session.target.resolved,
+        }
+    )
+    path = session.run / "evaluations" / f"{key[:32]}.json"
+    if path.is_file():
+        return read_json(path, "conquer.accuracy")  # type: ignore[no-any-return]
+    params = {"policy": policy, "samples": str(samples)} | ({"labels": str(labels)} if labels else {})
+    result = session.evaluator.call("accuracy", params, session.progress())
+    write_json(path, {"format": "conquer.accuracy", "version": 1, "policy": policy, **result})
+    return result  # type: ignore[no-any-return]
+
+
+def drop(result: dict[str, Any]) -> float:
+    """The objective: loss of top-1 against labels, else the share of images where the answer changed."""
+    return float(result["accuracy_drop"]) if "accuracy_drop" in result else 1.0 - float(result["agreement"])
+
+
+class Bench:
+    """Measures modules of one run beside its f32 module."""
+
+    def __init__(self, session: Session, builder: Builder) -> None:
+        self.session, self.builder = session, builder
+        self.inputs = [input_type(entry["shape"]) for entry in session.layers()["inputs"]]
+        self._reference: Module | None = None
+
+    def reference(self) -> Module:
+        if self._reference is None:
+            self.session.say("compiling the f32 module")
+            built = self.builder.build([modules.uniform(self.session.layers()["layers"], "f32")], 1)[0]
+            if isinstance(built, StageFailure):
+                raise built
+            self._reference = built
+        return self._reference
+
+    def times(self, built: list[Module], rounds: int) -> list[Timing]:
+        """Timings of the reference, then of each module, from interleaved rounds."""
+        subjects = [{"module": str(module.vmfb), "inputs": self.inputs} for module in [self.reference(), *built]]
+        return self.session.device.measure(subjects, rounds, ROUND_MS)
+
+    def measure(self, module: Module) -> dict[str, float]:
+        """Latency as the ratio to f32 in the same rounds, times the f32 latency at the start of the run.
+
+        So a machine that is slower for a minute does not make a policy look bad.
+        """
+        reference, timing = self.times([module], SEARCH_ROUNDS)
+        settings, identity = (
+            self.session.run.settings,
+            self.session.device.identity() | {"module": self.reference().folder.name},
+        )
+        if settings.get("reference", {}).get("identity") != identity:
+            self.session.run.remember(reference={"identity": identity, "median_ms": reference.median_ms})
+        base = float(self.session.run.settings["reference"]["median_ms"])
+        ratio = timing.ratio(reference)
+        return {"latency_ms": ratio * base, "latency_ms_spread": timing.spread_ms / timing.median_ms * ratio * base}
+
+
+def builder(session: Session, limits: tools.Limits) -> Builder:
+    session.run.need(files.CALIBRATION, "calibrate")
+    stages.data_stage(session, "calibration")
+    return Builder(session.run, session.target, session.device, session.evaluator, limits)
+
+
+@contextmanager
+def archive(session: Session, options: SearchOptions) -> Iterator[Server]:
+    """conquer-search on this run's archive. An archive of another problem is moved aside, never mixed in."""
+    run = session.run
+    paths = [
+        run.need(files.LAYERS, "prepare"),
+        run.need(files.SENSITIVITY, "sensitivity"),
+        run.need(files.LATENCY_TABLE, "measure --table"),
+    ]
+    problem = {
+        "inputs": {path.name: tools.file_digest(path) for path in paths},
+        "calibration": tools.file_digest(run.need(files.CALIBRATION, "calibrate")),
+        "search": [tools.file_digest(path) for path in stages.data_stage(session, "search") if path],
+        "seed": options.seed,
+        "population": options.population,
+        "offspring_factor": options.offspring_factor,
+        "compile": session.target.compile_options(),
+        "programs": {name: session.program(name) for name in tools.PROGRAMS},
+    }
+    stamp, path = run / f"{files.ARCHIVE}.stamp.json", run / files.ARCHIVE
+    known = read_json(stamp) if stamp.is_file() else {}
+    if path.exists() and known.get("key") != digest(problem):
+        for old in run.folder.glob(f"{files.ARCHIVE}*"):
+            if not old.name.endswith(".stamp.json"):
+                os.replace(old, run / old.name.replace("search", f"search-{known.get('key', 'unknown')[:8]}", 1))
+    write_json(stamp, {"format": "conquer.stamp", "version": 1, "key": digest(problem), "options": problem})
+    params: dict[str, Any] = {
+        name: getattr(options, name) for name in ("seed", "population", "generations", "offspring_factor")
+    }
+    params |= {
+        "layers": str(paths[0]),
+        "sensitivity": str(paths[1]),
+        "latency_table": str(paths[2]),
+        "objectives": OBJECTIVES,
+        "constraints": {},
+    }
+
+    def prepare(server: Server) -> None:
+        server.call("open", params)
+
+    with Server(
+        [str(tools.find_program("conquer-search")), "--archive", str(path)], seconds=300.0, prepare=prepare
+    ) as server:
+        yield server
+
+
+def search(session: Session, options: SearchOptions) -> dict[str, Any]:
+    """The loop. Returns the front, which is also in front.json."""
+    options.check()
+    bench = Bench(session, builder(session, options.compile_limits))
+    with archive(session, options) as server:
+        while not (asked := server.call("ask"))["done"]:
+            candidates, failures = asked["candidates"], []
+            for number in range(0, len(candidates), options.jobs):
+                group = candidates[number : number + options.jobs]
+                where = f"generation {asked['generation']} of {options.generations}"
+                session.say(f"{where}, candidate {number + 1} of {len(candidates)}")
+                for candidate, outcome in zip(group, evaluate_group(session, bench, group, options.jobs), strict=True):
+                    if isinstance(outcome, StageFailure):
+                        failures.append(outcome)
+                        server.call("tell", {"key": candidate["key"], "failure": outcome.message()})
+                    else:
+                        server.call("tell", {"key": candidate["key"], "measured": outcome})
+            if len(failures) == len(candidates) and candidates:
+                raise ConquerError(
+                    f"all {len(candidates)} candidates of a generation failed, the first with: {failures[0].message()}",
+                    where=str(session.run.folder),
+                )
+        front = server.call("front")
+        write_json(session.run / files.FRONT, front)
+    return front  # type: ignore[no-any-return]
+
+
+def evaluate_group(
+    session: Session, bench: Bench, group: list[dict[str, Any]], jobs: int
+) -> list[dict[str, float] | StageFailure]:
+    """Accuracy, modules and latency of a few candidates; nothing is compiled while something is measured."""
+    bench.reference()
+    outcomes: list[dict[str, float] | StageFailure] = []
+    accuracies: list[dict[str, Any] | StageFailure] = []
+    for candidate in group:
+        try:
+            accuracies.append(accuracy(session, candidate["policy"], "search"))
+        except StageFailure as failure:
+            accuracies.append(failure)
+    built = bench.builder.build([candidate["policy"] for candidate in group], jobs)
+    for result, module in zip(accuracies, built, strict=True):
+        try:
+            if isinstance(result, StageFailure):
+                raise result
+            if isinstance(module, StageFailure):
+                raise module
+            outcomes.append(bench.measure(module) | {"accuracy_drop": drop(result), "size_bytes": module.note["bytes"]})
+        except StageFailure as failure:
+            outcomes.append(failure)
+    return outcomes
+
+
+def front_at(session: Session, options: SearchOptions, generation: int | None) -> dict[str, Any]:
+    """The front as it stood after a generation; the last without one."""
+    if generation is None and (session.run / files.FRONT).is_file():
+        return read_json(session.run / files.FRONT, "conquer.front")  # type: ignore[no-any-return]
+    session.run.need(files.ARCHIVE, "search")
+    with archive(session, options) as server:
+        return server.call("front", {} if generation is None else {"generation": generation})  # type: ignore[no-any-return]
+
+
+def front_policies(session: Session, front: dict[str, Any]) -> dict[str, Policy]:
+    """The uniform policies and those of the front by name; also written to policies/."""
+    layers = session.layers()["layers"]
+    named = {name: modules.uniform(layers, name) for name in ("f32", "i8")}
+    points = sorted(front["points"], key=lambda point: point["measured"]["latency_ms"])
+    for number, point in enumerate(points, 1):
+        modules.check_policy(point["policy"], layers, files.FRONT)
+        named[f"{number:02}-{point['key'][:8]}"] = point["policy"]
+    for name, policy in named.items():
+        path = session.run / "policies" / f"{name}.json"
+        if not path.is_file() or modules.read_policy(path) != policy:
+            modules.policy_file(path, policy)
+    return named
+
+
+def compile_policies(
+    session: Session, named: dict[str, Policy], options: SearchOptions, keep_ir: bool = False
+) -> dict[str, Module]:
+    """One module per policy, in the order given; the first failure is raised after all were tried."""
+    make, result = builder(session, options.compile_limits), {}
+    failed: StageFailure | None = None
+    for number in range(0, len(named), options.jobs):
+        part = dict(itertools.islice(named.items(), number, number + options.jobs))
+        session.say(f"compiling module {number + 1} of {len(named)}")
+        for name, built in zip(part, make.build(list(part.values()), options.jobs, keep_ir), strict=True):
+            if isinstance(built, Module):
+                result[name] = built
+            else:
+                failed = failed or StageFailure(f"policy {name}: {built.message()}")
+    if failed:
+        raise failed
+    return result
+
+
+def measure_modules(
+    session: Session, named: dict[str, Module], options: SearchOptions, output: str, force: bool = False
+) -> dict[str, Any]:
+    """Interleaved rounds over all modules beside f32 -> measurement.json."""
+    run, bench = session.run, Bench(session, builder(session, options.compile_limits))
+    paths = [bench.reference().vmfb, *(module.vmfb for module in named.values())]
+
+    def action(made: list[Path]) -> None:
+        session.say(f"measuring {len(named)} modules in {REPORT_ROUNDS} rounds")
+        reference, *timings = bench.times(list(named.values()), REPORT_ROUNDS)
+        rows = [
+            {
+                "module": str(module.vmfb.relative_to(run.folder)),
+                "median_ms": timing.median_ms,
+                "spread_ms": timing.spread_ms,
+                "samples_ms": timing.samples_ms,
+                "ratio_to_reference": timing.ratio(reference),
+            }
+            for module, timing in zip(named.values(), timings, strict=True)
+        ]
+        head = {
+            "format": "conquer.measurement",
+            "version": 1,
+            "device": session.device.name,
+            "threads": session.threads,
+            "rounds": REPORT_ROUNDS,
+        }
+        write_json(made[0], head | {"modules": rows, "reference": str(paths[0].relative_to(run.folder))})
+
+    if force:
+        (run / f"{output}.stamp.json").unlink(missing_ok=True)
+    run.stage([output], paths, {"stage": "measure", "rounds": REPORT_ROUNDS} | session.device.identity(), action)
+    return read_json(run / output, "conquer.measurement")  # type: ignore[no-any-return]
+
+
+def evaluate_policies(session: Session, named: dict[str, Policy], split: str, output: str) -> dict[str, Any]:
+    """Accuracy of each policy on a split with intervals -> evaluation.json."""
+    rows = []
+    for number, (name, policy) in enumerate(named.items(), 1):
+        session.say(f"evaluating policy {number} of {len(named)} on the {split} samples")
+        result = accuracy(session, policy, split)
+        row: dict[str, Any] = {
+            "name": name,
+            **{field: result[field] for field in ("images", "agreement", "sqnr_db", "kl")},
+        }
+        if "correct" in result:
+            top1 = metrics.wilson(result["correct"].count("1"), result["images"])
+            loss = metrics.paired_drop(result["correct_f32"], result["correct"])
+            row |= {
+                "top1": top1.value,
+                "top1_interval": top1.as_list(),
+                "accuracy_drop": loss.value,
+                "accuracy_drop_interval": loss.as_list(),
+            }
+        rows.append(row)
+    name = data.set_name(Path(session.run.settings["data"]))
+    evaluation = {"format": "conquer.evaluation", "version": 1, "data": name, "split": split, "policies": rows}
+    write_json(session.run / output, evaluation)
+    return evaluation

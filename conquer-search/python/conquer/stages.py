@@ -1,0 +1,251 @@
+"""The stages before the search: one function each over a run folder, skipped when nothing it depends on changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from conquer import artifacts as files
+from conquer import data, modules, tools
+from conquer.artifacts import Run, read_json, write_json
+from conquer.devices import LocalDevice
+from conquer.errors import ConquerError
+from conquer.server import Server
+
+Say = Callable[[str], None]
+TABLE_ROUNDS, TABLE_ROUND_MS = 9, 4.0
+METHODS = ("minmax", "percentile", "mse")
+
+
+@dataclass
+class Session:
+    """A run folder with what its stages need: the profile, a device, the evaluator, a way to say what goes on."""
+
+    run: Run
+    target: modules.Target
+    say: Say
+    _evaluator: Server | None = None
+    _device: LocalDevice | None = None
+
+    @classmethod
+    def open(cls, run: Run, say: Say) -> Session:
+        return cls(run, modules.Target.load(run.settings.get("profile", "host")), say)
+
+    @property
+    def threads(self) -> int:
+        return int(self.run.settings.get("threads") or self.target.resolved["threads"])
+
+    @property
+    def device(self) -> LocalDevice:
+        if self._device is None:
+            self._device = LocalDevice(self.threads)
+        return self._device
+
+    @property
+    def evaluator(self) -> Server:
+        """conquer-eval on the prepared network; restarted with the calibration that is there."""
+        if self._evaluator is None:
+            command = [
+                str(tools.find_program("conquer-eval")),
+                "--prepared",
+                str(self.run.need(files.PREPARED, "prepare")),
+            ]
+            command += ["--profile", self.target.profile]
+            if (self.run / files.CALIBRATION).is_file():
+                command += ["--calibration", str(self.run / files.CALIBRATION)]
+            self._evaluator = Server(command, seconds=900.0)
+        return self._evaluator
+
+    def restart_evaluator(self) -> None:
+        if self._evaluator is not None:
+            self._evaluator.close()
+            self._evaluator = None
+
+    def close(self) -> None:
+        for part in (self._evaluator, self._device):
+            if part is not None:
+                part.close()
+
+    def layers(self) -> dict[str, Any]:
+        return read_json(self.run.need(files.LAYERS, "prepare"), "conquer.layers")  # type: ignore[no-any-return]
+
+    def progress(self) -> Callable[[str, int, int], None]:
+        return lambda stage, done, total: self.say(f"{stage} {done} of {total}")
+
+    def program(self, name: str) -> str:
+        return tools.file_digest(tools.find_program(name))
+
+
+def import_stage(run: Run, model: Path, say: Say) -> bool:
+    """model.onnx -> model.tosa.mlir."""
+    from conquer import importer  # type: ignore[attr-defined]  # needs onnx and onnxruntime, which nothing else does
+
+    if not model.is_file():
+        raise ConquerError("no such file", where=str(model), expected="an ONNX model")
+    options = {
+        "stage": "import",
+        "conquer-opt": tools.file_digest(tools.find_program("conquer-opt")),
+        "versions": importer.versions(),
+    }
+
+    def action(made: list[Path]) -> None:
+        say(f"importing {model.name}")
+        importer.import_onnx(model, made[0])
+
+    return run.stage([files.MODEL], [model], options, action)
+
+
+def adopt_stage(run: Run, model: Path) -> bool:
+    """A TOSA file of another producer -> model.tosa.mlir."""
+
+    def copy(made: list[Path]) -> None:
+        made[0].write_bytes(model.read_bytes())
+
+    return run.stage([files.MODEL], [model], {"stage": "adopt"}, copy)
+
+
+def prepare_stage(session: Session) -> bool:
+    """model.tosa.mlir -> prepared.mlir, layers.json."""
+    run, target = session.run, session.target
+    run.need(files.MODEL, "import")
+
+    def action(made: list[Path]) -> list[str]:
+        session.say("preparing the network")
+        prepared, layers = (path.relative_to(run.folder) for path in made)
+        pipeline = f"--conquer-prepare-pipeline=profile={target.profile} layers={layers}"
+        return modules.opt([files.MODEL, pipeline, "-o", str(prepared)], cwd=run.folder).command
+
+    options = {"stage": "prepare", "profile": target.resolved, "conquer-opt": session.program("conquer-opt")}
+    return run.stage([files.PREPARED, files.LAYERS], [run / files.MODEL], options, action)
+
+
+def data_stage(session: Session, name: str) -> tuple[Path, Path | None]:
+    """One split of the data set -> data/<name>.npy and, with labels, data/<name>_labels.npy."""
+    run = session.run
+    if "data" not in run.settings:
+        raise ConquerError("no data set", where=str(run.folder), fix="give --data")
+    split = data.locate(Path(run.settings["data"]), name)
+    spec = Path(run.settings["preprocess"]) if run.settings.get("preprocess") else None
+    inputs = session.layers()["inputs"]
+    if len(inputs) != 1:
+        raise ConquerError(f"the network has {len(inputs)} inputs", where=files.LAYERS, expected="one")
+
+    def action(made: list[Path]) -> None:
+        session.say(f"reading the {name} samples")
+        samples, labels = data.load(split, inputs[0]["shape"], spec)
+        np.save(made[0], samples)
+        if labels is not None:
+            np.save(made[1], labels)
+
+    options = {"stage": "data", "shape": inputs[0]["shape"], "begin": split.begin, "end": split.end}
+    outputs = [f"data/{name}.npy"] + ([f"data/{name}_labels.npy"] if split.labels else [])
+    run.stage(outputs, split.files() + ([spec] if spec else []), options, action)
+    return run / outputs[0], run / outputs[1] if split.labels else None
+
+
+def calibrate_stage(session: Session, method: str, percentile: float) -> bool:
+    """prepared.mlir, calibration samples -> calibration.json."""
+    if method not in METHODS:
+        raise ConquerError(f"unknown method '{method}'", where="--method", expected=f"one of {', '.join(METHODS)}")
+    run = session.run
+    samples, _ = data_stage(session, "calibration")
+
+    def action(made: list[Path]) -> None:
+        session.say("calibrating")
+        params: dict[str, Any] = {"samples": str(samples), "method": method, "output": str(made[0])}
+        if method == "percentile":
+            params["percentile"] = percentile
+        session.evaluator.call("calibrate", params, session.progress())
+
+    options = {"stage": "calibrate", "method": method, "percentile": percentile if method == "percentile" else None}
+    ran = run.stage(
+        [files.CALIBRATION],
+        [run.need(files.PREPARED, "prepare"), samples],
+        options | _evaluator_options(session),
+        action,
+    )
+    if ran:
+        session.restart_evaluator()
+    return ran
+
+
+def sensitivity_stage(session: Session) -> bool:
+    """What each layer alone does to the output -> sensitivity.json. Uses the calibration samples."""
+    run = session.run
+    samples, labels = data_stage(session, "calibration")
+
+    def action(made: list[Path]) -> None:
+        session.say("measuring the sensitivity of each layer")
+        params: dict[str, Any] = {"samples": str(samples), "output": str(made[0])}
+        params |= {"labels": str(labels)} if labels else {}
+        session.evaluator.call("sensitivity", params, session.progress())
+
+    inputs = [run.need(files.PREPARED, "prepare"), run.need(files.CALIBRATION, "calibrate"), samples]
+    options = {"stage": "sensitivity"} | _evaluator_options(session)
+    return run.stage([files.SENSITIVITY], inputs + ([labels] if labels else []), options, action)
+
+
+def _evaluator_options(session: Session) -> dict[str, Any]:
+    return {"conquer-eval": session.program("conquer-eval"), "profile": session.target.resolved}
+
+
+def table_stage(session: Session, limits: tools.Limits, force: bool = False) -> bool:
+    """Time of each layer signature and conversion, each a function of one compiled module -> latency_table.json."""
+    run, target = session.run, session.target
+
+    def action(made: list[Path]) -> None:
+        with files.scratch(run.folder) as folder:
+            inside = folder.relative_to(run.folder)
+            options = f"calibration={files.CALIBRATION} profile={target.profile} index={inside}/index.json"
+            session.say("compiling the latency table")
+            modules.opt(
+                [
+                    files.PREPARED,
+                    f"--conquer-latency-pipeline={options}",
+                    "--emit-bytecode",
+                    "-o",
+                    f"{inside}/table.mlirbc",
+                ],
+                cwd=run.folder,
+            )
+            vmfb = folder / "table.vmfb"
+            modules.compile_ir(folder / "table.mlirbc", vmfb, target.resolved["iree_flags"], limits)
+            functions = read_json(folder / "index.json", "conquer.latency_index")["functions"]
+            subjects = [{"module": str(vmfb), "function": f["function"], "inputs": f["inputs"]} for f in functions]
+            session.say(f"measuring {len(subjects)} functions of the latency table")
+            timings = session.device.measure(subjects, TABLE_ROUNDS, TABLE_ROUND_MS)
+        layers: dict[str, dict[str, Any]] = {}
+        conversions = []
+        for function, timing in zip(functions, timings, strict=True):
+            measured = {"measured_ms": timing.median_ms, "spread_ms": timing.spread_ms}
+            if "signature" in function:
+                layers.setdefault(function["signature"], {})[function["precision"]] = measured
+            else:
+                conversions.append({name: function[name] for name in ("from", "to", "elements")} | measured)
+        table = {
+            "format": "conquer.latency_table",
+            "version": 1,
+            "device": session.device.name,
+            "profile": target.resolved["name"],
+            "threads": session.threads,
+            "repetitions": TABLE_ROUNDS,
+            "layers": layers,
+            "conversions": conversions,
+        }
+        write_json(made[0], table)
+
+    options = {
+        "stage": "table",
+        "profile": target.resolved,
+        "conquer-opt": session.program("conquer-opt"),
+        "compile": target.compile_options(),
+        "device": session.device.identity(),
+    }
+    inputs = [run.need(files.PREPARED, "prepare"), run.need(files.CALIBRATION, "calibrate")]
+    if force:
+        (run / f"{files.LATENCY_TABLE}.stamp.json").unlink(missing_ok=True)
+    return run.stage([files.LATENCY_TABLE], inputs, options, action)
