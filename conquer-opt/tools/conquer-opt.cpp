@@ -4,11 +4,13 @@
 // Reads MLIR (text or bytecode), runs the pipelines named on the command line and writes the
 // result: the usual mlir-opt interface, plus a few questions about the build and the target.
 //
+//   conquer-opt --import-onnx model.onnx -o model.tosa.mlir
 //   conquer-opt prepared.mlir --conquer-quantize-pipeline=... --conquer-fuse-pipeline=... -o
 //   fused.mlir
 //
 //===----------------------------------------------------------------------------------------------===//
 
+#include "conquer-opt/Import/OnnxImport.h"
 #include "conquer-opt/Transforms/Passes.h"
 #include "hardware/Profile.h"
 
@@ -61,6 +63,8 @@ void registerPasses() {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  if (std::optional<int> imported = conquer::importOnnxMain(argc, argv))
+    return *imported;
   mlir::DialectRegistry registry;
   registry.insert<conquer::ConquerDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
                   mlir::tosa::TosaDialect>();
