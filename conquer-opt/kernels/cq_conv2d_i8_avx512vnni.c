@@ -17,9 +17,8 @@
 // result fits.
 //
 //===----------------------------------------------------------------------------------------===//
+#include "conquer-opt/kernels/cq_epilogue_avx512.h"
 #include "conquer-opt/kernels/cq_tiles_avx512.h"
-
-#include <immintrin.h>
 
 enum {
   COMPACT_CHANNELS = 16, // fewer input channels than this ...
@@ -101,40 +100,26 @@ typedef struct tile_job {
 
 /// Stores one row of 16 * vectors results as f32.
 CQ_INLINE void store_f32(const tile_job *job, const __m512i *acc, float *output, int vectors) {
-  const __m512 low = _mm512_set1_ps(job->params->clamp_min_f32);
-  const __m512 high = _mm512_set1_ps(job->params->clamp_max_f32);
   for (int j = 0; j < vectors; ++j) {
-    const __mmask16 mask = (__mmask16)(job->channel_mask >> (16 * j));
-    const __m512 scale = _mm512_maskz_loadu_ps(mask, job->multiplier + 16 * j);
-    const __m512 value = _mm512_mul_ps(_mm512_cvtepi32_ps(acc[j]), scale);
-    _mm512_mask_storeu_ps(output + 16 * j, mask, _mm512_min_ps(_mm512_max_ps(value, low), high));
+    const __mmask16 mask = cq_vector_mask(job->channel_mask, j);
+    cq_store_f32(output + 16 * j, mask, acc[j],
+                 _mm512_maskz_loadu_ps(mask, job->multiplier + 16 * j), job->params);
   }
 }
 
-/// Stores one row of 16 * vectors results as i8. Only the upper bound is applied before the
-/// conversion to i32, which would turn 2^31 and more into INT_MIN; a value below -2^31 becomes
-/// INT_MIN, too, as it should. Rounding is monotone and leaves the integer bounds alone, so that
-/// clamping below after it is the same: the saturating packs keep -32768, then -128, for everything
-/// too small, and the byte-wise maximum does the rest.
+/// Stores one row of 16 * vectors results as i8.
 CQ_INLINE void store_i8(const tile_job *job, const __m512i *acc, int8_t *output, int vectors) {
-  const cq_conv2d_params *p = job->params;
-  const __m512 high = _mm512_set1_ps((float)(p->clamp_max - p->output_zp));
-  const __m512i zp = _mm512_set1_epi16((int16_t)p->output_zp);
   __m512i value[CQ_TILE_VECTORS] = {_mm512_setzero_si512(), _mm512_setzero_si512(),
                                     _mm512_setzero_si512(), _mm512_setzero_si512()};
-  for (int j = 0; j < vectors; ++j) {
-    const __mmask16 mask = (__mmask16)(job->channel_mask >> (16 * j));
-    const __m512 scale = _mm512_maskz_loadu_ps(mask, job->multiplier + 16 * j);
-    const __m512 scaled = _mm512_min_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(acc[j]), scale), high);
-    value[j] = _mm512_cvt_roundps_epi32(scaled, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-  }
-  const __m512i low16 = _mm512_adds_epi16(_mm512_packs_epi32(value[0], value[1]), zp);
-  const __m512i high16 = _mm512_adds_epi16(_mm512_packs_epi32(value[2], value[3]), zp);
-  // The packs work within lanes of 128 bits: word 4 * i + j of the result belongs at 4 * j + i.
+  for (int j = 0; j < vectors; ++j)
+    value[j] = cq_scale_round(
+        acc[j],
+        _mm512_maskz_loadu_ps(cq_vector_mask(job->channel_mask, j), job->multiplier + 16 * j),
+        job->params);
+  // The packs work within lanes: word 4 * i + j belongs at 4 * j + i.
   const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-  const __m512i bytes = _mm512_permutexvar_epi32(order, _mm512_packs_epi16(low16, high16));
-  _mm512_mask_storeu_epi8(output, job->channel_mask,
-                          _mm512_max_epi8(bytes, _mm512_set1_epi8((int8_t)p->clamp_min)));
+  cq_store_bytes(output, job->channel_mask,
+                 _mm512_permutexvar_epi32(order, cq_pack_i8(value, job->params)));
 }
 
 /// One step of 4 input bytes per pixel. `word(r)` of the caller is inlined as an expression.
@@ -168,7 +153,7 @@ CQ_INLINE void tile(tile_job *job, const int rows, const int vectors) {
   __m512i acc[CQ_TILE_PIXELS][CQ_TILE_VECTORS];
   for (int j = 0; j < vectors; ++j) {
     const __m512i bias =
-        _mm512_maskz_loadu_epi32((__mmask16)(job->channel_mask >> (16 * j)), job->bias + 16 * j);
+        _mm512_maskz_loadu_epi32(cq_vector_mask(job->channel_mask, j), job->bias + 16 * j);
     for (int r = 0; r < rows; ++r)
       acc[r][j] = bias;
   }
@@ -198,51 +183,12 @@ CQ_INLINE void tile(tile_job *job, const int rows, const int vectors) {
   }
 }
 
-#define TILE(rows, vectors)                                                                        \
-  static __attribute__((noinline)) void tile_##rows##x##vectors(tile_job *job) {                   \
-    tile(job, rows, vectors);                                                                      \
-  }
-#define TILES(vectors)                                                                             \
-  TILE(1, vectors)                                                                                 \
-  TILE(2, vectors) TILE(3, vectors) TILE(4, vectors) TILE(5, vectors) TILE(6, vectors)
-TILES(1)
-TILES(2)
-TILES(3)
-TILES(4)
-
-#define CALL_TILE(vectors)                                                                         \
-  switch (rows) {                                                                                  \
-  case 1:                                                                                          \
-    return tile_1x##vectors(job);                                                                  \
-  case 2:                                                                                          \
-    return tile_2x##vectors(job);                                                                  \
-  case 3:                                                                                          \
-    return tile_3x##vectors(job);                                                                  \
-  case 4:                                                                                          \
-    return tile_4x##vectors(job);                                                                  \
-  case 5:                                                                                          \
-    return tile_5x##vectors(job);                                                                  \
-  default:                                                                                         \
-    return tile_6x##vectors(job);                                                                  \
-  }
-
-static void call_tile(tile_job *job, size_t rows, size_t vectors) {
-  switch (vectors) {
-  case 1:
-    CALL_TILE(1)
-  case 2:
-    CALL_TILE(2)
-  case 3:
-    CALL_TILE(3)
-  default:
-    CALL_TILE(4)
-  }
-}
+CQ_DEFINE_TILES(tile_job, tile)
 
 /// Copies up to 64 bytes per step; writes up to 63 bytes more, which the next row overwrites.
 CQ_INLINE void copy_run(int8_t *to, const int8_t *from, size_t size) {
   for (size_t i = 0; i < size; i += 64) {
-    const __mmask64 mask = _cvtu64_mask64(_bzhi_u64(~0ull, (unsigned)cq_min(size - i, 64)));
+    const __mmask64 mask = cq_channel_mask(cq_min(size - i, 64));
     _mm512_storeu_si512(to + i, _mm512_maskz_loadu_epi8(mask, from + i));
   }
 }
@@ -277,7 +223,7 @@ static cq_range set_block(tile_job *job, const cq_conv2d_params *p, size_t index
   job->weights = weights + c * packed_filter_size(p);
   job->bias = bias + c;
   job->multiplier = multiplier + c;
-  job->channel_mask = _bzhi_u64(~0ull, (unsigned)cq_min(valid, (block.end - block.begin) * 16));
+  job->channel_mask = cq_channel_mask(cq_min(valid, (block.end - block.begin) * 16));
   return block;
 }
 

@@ -105,4 +105,53 @@ CQ_INLINE void cq_tile_set_rows(cq_tile_taps *taps, const cq_conv2d_params *p, c
   }
 }
 
+#define CQ_DEFINE_TILE_(job_type, body, rows, vectors)                                             \
+  static __attribute__((noinline)) void tile_##rows##x##vectors(job_type *job) {                   \
+    body(job, rows, vectors);                                                                      \
+  }
+#define CQ_DEFINE_TILES_(job_type, body, vectors)                                                  \
+  CQ_DEFINE_TILE_(job_type, body, 1, vectors)                                                      \
+  CQ_DEFINE_TILE_(job_type, body, 2, vectors)                                                      \
+  CQ_DEFINE_TILE_(job_type, body, 3, vectors)                                                      \
+  CQ_DEFINE_TILE_(job_type, body, 4, vectors)                                                      \
+  CQ_DEFINE_TILE_(job_type, body, 5, vectors)                                                      \
+  CQ_DEFINE_TILE_(job_type, body, 6, vectors)                                                      \
+  static void call_tile_x##vectors(job_type *job, size_t rows) {                                   \
+    switch (rows) {                                                                                \
+    case 1:                                                                                        \
+      return tile_1x##vectors(job);                                                                \
+    case 2:                                                                                        \
+      return tile_2x##vectors(job);                                                                \
+    case 3:                                                                                        \
+      return tile_3x##vectors(job);                                                                \
+    case 4:                                                                                        \
+      return tile_4x##vectors(job);                                                                \
+    case 5:                                                                                        \
+      return tile_5x##vectors(job);                                                                \
+    default:                                                                                       \
+      return tile_6x##vectors(job);                                                                \
+    }                                                                                              \
+  }
+
+/// Defines one function per size of tile, in which rows and vectors are constants, so that the
+/// accumulators live in registers, and call_tile(job, rows, vectors) to choose. Never inlined: in a
+/// larger function the compiler spills accumulators.
+#define CQ_DEFINE_TILES(job_type, body)                                                            \
+  CQ_DEFINE_TILES_(job_type, body, 1)                                                              \
+  CQ_DEFINE_TILES_(job_type, body, 2)                                                              \
+  CQ_DEFINE_TILES_(job_type, body, 3)                                                              \
+  CQ_DEFINE_TILES_(job_type, body, 4)                                                              \
+  static void call_tile(job_type *job, size_t rows, size_t vectors) {                              \
+    switch (vectors) {                                                                             \
+    case 1:                                                                                        \
+      return call_tile_x1(job, rows);                                                              \
+    case 2:                                                                                        \
+      return call_tile_x2(job, rows);                                                              \
+    case 3:                                                                                        \
+      return call_tile_x3(job, rows);                                                              \
+    default:                                                                                       \
+      return call_tile_x4(job, rows);                                                              \
+    }                                                                                              \
+  }
+
 #endif // CONQUER_OPT_KERNELS_CQ_TILES_AVX512_H
