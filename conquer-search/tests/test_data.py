@@ -1,0 +1,135 @@
+"""Data sets: every way in which samples can be wrong is one message."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from conquer import data
+from conquer.errors import ConquerError
+
+SHAPE = [1, 1, 4, 3]
+SPEC = {"format": "conquer.preprocess", "version": 1, "layout": "NCHW", "channels": "L", "size": [4, 3], "resize": "none", "crop": "none", "scale": 1 / 255, "mean": [0.5], "std": [0.25]}  # fmt: skip  # noqa: E501
+
+
+def save(folder: Path, samples: Any, labels: Any = None) -> Path:
+    np.save(folder / "search.npy", samples)
+    if labels is not None:
+        np.save(folder / "search_labels.npy", labels)
+    return folder
+
+
+def load(folder: Path, spec: Path | None = None) -> Any:
+    return data.load(data.locate(folder, "search"), SHAPE, spec)
+
+
+def test_tensors_are_taken_as_they_are(tmp_path: Path) -> None:
+    samples = np.random.default_rng(1).standard_normal((5, 1, 4, 3))
+    got, labels = load(save(tmp_path, samples, np.arange(5, dtype=np.int32)))
+    assert got.dtype == np.float32 and np.array_equal(got, samples.astype(np.float32))
+    assert labels.dtype == np.int64 and list(labels) == [0, 1, 2, 3, 4]
+    assert load(save(tmp_path, samples[:, :, :, :], None))[0].shape == (5, 1, 4, 3)
+
+
+def test_raw_images_need_a_description(tmp_path: Path) -> None:
+    raw = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
+    with pytest.raises(ConquerError, match=r"raw images without preprocess\.json"):
+        load(save(tmp_path, raw))
+    spec = tmp_path / "preprocess.json"
+    spec.write_text(json.dumps(SPEC))
+    got, _ = load(tmp_path, spec)
+    assert got.shape == (2, 1, 4, 3)
+    assert np.allclose(got[:, 0], (raw / 255 - 0.5) / 0.25, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"std": [0]}, "wrong mean or std"),
+        ({"mean": [0, 1]}, "wrong mean or std"),
+        ({"channels": "RGB"}, "channels RGB"),
+        ({"size": [28, 28]}, "images of 4x3"),
+        ({"extra": 1}, "field 'extra' is missing or unknown"),
+        ({"version": 2}, "unexpected format"),
+    ],
+)
+def test_wrong_descriptions(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    spec = tmp_path / "preprocess.json"
+    spec.write_text(json.dumps(SPEC | change))
+    with pytest.raises(ConquerError, match=message):
+        load(save(tmp_path, np.zeros((2, 4, 3), np.uint8)), spec)
+
+
+@pytest.mark.parametrize(
+    ("samples", "message"),
+    [
+        (np.zeros((0, 1, 4, 3), np.float32), "no samples"),
+        (np.zeros((2, 1, 3, 4), np.float32), r"samples of shape \[1, 3, 4\]; expected the model's input \[1, 4, 3\]"),
+        (np.array([0, 1, np.inf])[:, None, None, None] * np.ones((3, 1, 4, 3)), "sample 1? ?.*holds NaN or infinity"),
+        (np.full((2, 1, 4, 3), np.nan, np.float32), "sample 0 holds NaN or infinity"),
+        (np.zeros((2, 1, 4, 3), np.int64), "samples of type int64"),
+        (np.zeros(0, np.float32), "no samples"),
+    ],
+)
+def test_wrong_samples(tmp_path: Path, samples: Any, message: str) -> None:
+    with np.errstate(invalid="ignore"), pytest.raises(ConquerError, match=message):
+        load(save(tmp_path, samples))
+
+
+@pytest.mark.parametrize("labels", [np.zeros(3), np.zeros(2, np.int64), np.zeros((3, 1), np.int64)])
+def test_wrong_labels(tmp_path: Path, labels: Any) -> None:
+    with pytest.raises(ConquerError, match="expected 3 whole numbers"):
+        load(save(tmp_path, np.zeros((3, 1, 4, 3), np.float32), labels))
+
+
+def test_idx_files_and_ranges(tmp_path: Path) -> None:
+    images = np.arange(10 * 12, dtype=np.uint8).reshape(10, 4, 3)
+    head = b"\0\0\x08\x03" + np.array([10, 4, 3], ">i4").tobytes()
+    (tmp_path / "x.gz").write_bytes(gzip.compress(head + images.tobytes()))
+    (tmp_path / "y").write_bytes(b"\0\0\x08\x01" + np.array([10], ">i4").tobytes() + bytes(range(10)))
+    (tmp_path / "preprocess.json").write_text(json.dumps(SPEC))
+    splits = {"search": {"images": "x.gz", "labels": "y", "begin": 3, "end": 7}}
+    (tmp_path / "data.json").write_text(
+        json.dumps({"format": "conquer.data", "version": 1, "name": "n", "splits": splits})
+    )
+    got, labels = load(tmp_path, tmp_path / "preprocess.json")
+    assert list(labels) == [3, 4, 5, 6]
+    assert np.allclose(got[:, 0], (images[3:7] / 255 - 0.5) / 0.25, atol=1e-6)
+    assert data.set_name(tmp_path) == data.set_name(tmp_path / "data.json") == "n"
+    with pytest.raises(ConquerError, match=r"splits\.report\.images: missing"):
+        data.locate(tmp_path, "report")
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"images": "a", "stray": 1}, "unknown field 'stray'"),
+        ({"images": "a", "begin": "0"}, "range"),
+        ({"images": "a"}, "samples are missing"),
+    ],
+)
+def test_wrong_data_json(tmp_path: Path, entry: dict[str, Any], message: str) -> None:
+    (tmp_path / "data.json").write_text(
+        json.dumps({"format": "conquer.data", "version": 1, "splits": {"search": entry}})
+    )
+    with pytest.raises(ConquerError, match=message):
+        data.locate(tmp_path, "search")
+
+
+@pytest.mark.parametrize("content", [b"", b"\x93NUMPY\x01\x00 truncated", b"\0\0\x08\x03\0\0", b"text"])
+def test_unreadable_files(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "search.npy").write_bytes(content)
+    with pytest.raises(ConquerError, match=r"search\.npy: (cannot read|neither)"):
+        load(tmp_path)
+
+
+def test_no_data_set(tmp_path: Path) -> None:
+    with pytest.raises(ConquerError, match="no such data set"):
+        data.locate(tmp_path / "none", "search")
+    with pytest.raises(ConquerError, match="the search samples are missing"):
+        data.locate(tmp_path, "search")
