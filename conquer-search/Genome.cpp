@@ -1,0 +1,130 @@
+#include "conquer-search/Genome.h"
+
+#include <algorithm>
+#include <array>
+
+namespace conquer {
+
+namespace {
+
+struct PrecisionInfo {
+  std::string_view name;
+  char letter;
+  double bytesPerWeight;
+};
+
+constexpr std::array<PrecisionInfo, numPrecisions> table = {{{"f32", 'f', 4},
+                                                             {"bf16", 'b', 2},
+                                                             {"f16", 'h', 2},
+                                                             {"i8", '8', 1},
+                                                             {"w4a8", '4', 0.5},
+                                                             {"w8a16", '6', 1}}};
+
+const PrecisionInfo &infoOf(Precision precision) { return table[static_cast<size_t>(precision)]; }
+
+/// Where `precision` is in `alphabet`; the alphabet's length if it is not.
+size_t indexIn(const std::vector<Precision> &alphabet, Precision precision) {
+  return std::find(alphabet.begin(), alphabet.end(), precision) - alphabet.begin();
+}
+
+} // namespace
+
+std::string_view precisionName(Precision precision) { return infoOf(precision).name; }
+
+std::optional<Precision> parsePrecision(std::string_view name) {
+  for (int i = 0; i < numPrecisions; ++i)
+    if (table[i].name == name)
+      return static_cast<Precision>(i);
+  return std::nullopt;
+}
+
+double bytesPerWeight(Precision precision) { return infoOf(precision).bytesPerWeight; }
+
+Precision activationForm(Precision precision) {
+  return precision == Precision::W4A8 ? Precision::I8 : precision;
+}
+
+Result<GenomeSpace> GenomeSpace::create(std::vector<std::string> ids,
+                                        std::vector<std::vector<Precision>> alphabets) {
+  if (ids.empty() || ids.size() != alphabets.size())
+    return Error{"has " + std::to_string(ids.size()) + " layers and " +
+                     std::to_string(alphabets.size()) + " alphabets",
+                 "search space", "at least one layer and one alphabet per layer", ""};
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (alphabets[i].empty())
+      return Error{"has no precision", "layer '" + ids[i] + "'", "at least one precision", ""};
+    std::vector<Precision> sorted = alphabets[i];
+    std::sort(sorted.begin(), sorted.end());
+    auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+    if (twice != sorted.end())
+      return Error{"precision '" + std::string(precisionName(*twice)) + "' is given twice",
+                   "layer '" + ids[i] + "'", "each precision once", ""};
+  }
+  GenomeSpace space;
+  space.ids = std::move(ids);
+  space.alphabets = std::move(alphabets);
+  return space;
+}
+
+std::vector<int> GenomeSpace::alphabetSizes() const {
+  std::vector<int> sizes;
+  for (const auto &alphabet : alphabets)
+    sizes.push_back(static_cast<int>(alphabet.size()));
+  return sizes;
+}
+
+std::vector<Precision> GenomeSpace::precisions() const {
+  std::vector<Precision> result;
+  for (int i = 0; i < numPrecisions; ++i) {
+    auto precision = static_cast<Precision>(i);
+    if (std::any_of(alphabets.begin(), alphabets.end(), [&](const auto &alphabet) {
+          return indexIn(alphabet, precision) < alphabet.size();
+        }))
+      result.push_back(precision);
+  }
+  return result;
+}
+
+Genome GenomeSpace::uniform(Precision precision) const {
+  Genome genome;
+  for (const auto &alphabet : alphabets) {
+    size_t index = indexIn(alphabet, precision);
+    genome.push_back(static_cast<uint8_t>(index < alphabet.size() ? index : 0));
+  }
+  return genome;
+}
+
+std::string GenomeSpace::key(const Genome &genome) const {
+  std::string text;
+  for (size_t i = 0; i < genome.size(); ++i)
+    text += infoOf(precision(genome, i)).letter;
+  return text;
+}
+
+Result<Genome> GenomeSpace::parseKey(std::string_view key) const {
+  if (key.size() != numGenes())
+    return Error{"has " + std::to_string(key.size()) + " characters", "key",
+                 "one character per layer: " + std::to_string(numGenes()), ""};
+  Genome genome;
+  for (size_t i = 0; i < key.size(); ++i) {
+    const auto &alphabet = alphabets[i];
+    auto found = std::find_if(alphabet.begin(), alphabet.end(),
+                              [&](Precision p) { return infoOf(p).letter == key[i]; });
+    if (found == alphabet.end())
+      return Error{"character " + std::to_string(i) + " of '" + std::string(key) +
+                       "' is no precision of layer '" + ids[i] + "'",
+                   "key", "a key that 'ask' gave", ""};
+    genome.push_back(static_cast<uint8_t>(found - alphabet.begin()));
+  }
+  return genome;
+}
+
+uint64_t countGenomes(const std::vector<int> &alphabetSizes) {
+  uint64_t count = 1;
+  for (int size : alphabetSizes)
+    if (__builtin_mul_overflow(count, static_cast<uint64_t>(size), &count))
+      return UINT64_MAX;
+  return count;
+}
+
+} // namespace conquer

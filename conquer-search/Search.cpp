@@ -1,0 +1,324 @@
+#include "conquer-search/Search.h"
+
+#include "conquer-search/CostModel.h"
+#include "conquer-search/Frontier.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace conquer {
+
+namespace {
+
+using Values = std::array<double, numObjectives>;
+using Surrogates = std::array<std::unique_ptr<Surrogate>, numObjectives>;
+
+constexpr std::array<std::string_view, numObjectives> names = {"latency_ms", "accuracy_drop",
+                                                               "size_bytes"};
+
+/// By what an excess over the limit is divided, so that violations of different units can be added.
+double limitScale(Objective objective, double limit) {
+  return objective == Objective::Accuracy ? std::max(std::abs(limit), 0.01) : limit;
+}
+
+double violationOf(const SearchOptions &options, const Values &values) {
+  double sum = 0;
+  for (size_t k = 0; k < numObjectives; ++k)
+    if (const auto &limit = options.limits[k])
+      sum += std::max(0.0, values[k] - *limit) / limitScale(static_cast<Objective>(k), *limit);
+  return sum;
+}
+
+Point select(const SearchOptions &options, const Values &values) {
+  Point point;
+  for (Objective objective : options.objectives)
+    point.push_back(values[static_cast<size_t>(objective)]);
+  return point;
+}
+
+Status checkOptions(const SearchOptions &options) {
+  if (options.objectives.empty())
+    return Error{"is empty", "objectives", "one or more of latency_ms, accuracy_drop, size_bytes",
+                 ""};
+  for (Objective objective : options.objectives)
+    if (std::count(options.objectives.begin(), options.objectives.end(), objective) > 1)
+      return Error{"has '" + std::string(objectiveName(objective)) + "' twice", "objectives",
+                   "each objective once", ""};
+  for (Objective objective : {Objective::Latency, Objective::Size}) {
+    const auto &limit = options.limits[static_cast<size_t>(objective)];
+    if (limit && !(*limit > 0))
+      return Error{"is " + std::to_string(*limit),
+                   "constraints." + std::string(objectiveName(objective)), "more than 0", ""};
+  }
+  return success();
+}
+
+/// The alphabets of the network with pinned layers reduced to one precision. On an op without
+/// weights w4a8 is the same as i8, so only one of the two is kept.
+Result<GenomeSpace> makeSpace(const Network &network, std::map<std::string, Precision> pinned) {
+  std::vector<std::string> ids;
+  std::vector<std::vector<Precision>> alphabets;
+  for (const Layer &layer : network.layers) {
+    std::vector<Precision> alphabet = layer.precisions;
+    auto has = [&](Precision p) { return std::count(alphabet.begin(), alphabet.end(), p) > 0; };
+    if (auto pin = pinned.find(layer.id); pin != pinned.end()) {
+      if (!has(pin->second))
+        return Error{
+            "layer cannot have precision '" + std::string(precisionName(pin->second)) + "'",
+            "constraints.pinned." + layer.id, "one of the layer's precisions", "see layers.json"};
+      alphabet = {pin->second};
+      pinned.erase(pin);
+    } else if (layer.weights == 0 && has(Precision::I8)) {
+      alphabet.erase(std::remove(alphabet.begin(), alphabet.end(), Precision::W4A8),
+                     alphabet.end());
+    }
+    ids.push_back(layer.id);
+    alphabets.push_back(std::move(alphabet));
+  }
+  if (!pinned.empty())
+    return Error{"unknown layer", "constraints.pinned." + pinned.begin()->first, "a layer id",
+                 "see layers.json"};
+  return GenomeSpace::create(std::move(ids), std::move(alphabets));
+}
+
+/// Uniform policies, then the frontier of the surrogates up to half a population.
+std::vector<Proposal> firstProposals(const GenomeSpace &space, const SearchOptions &options,
+                                     const Surrogates &surrogates) {
+  std::vector<Proposal> first;
+  std::vector<Genome> starts;
+  for (Precision precision : space.precisions()) {
+    Genome genome = space.uniform(precision);
+    if (std::count(starts.begin(), starts.end(), genome) == 0)
+      starts.push_back(genome);
+    first.push_back({std::move(genome), "uniform"});
+  }
+  Objectives objectives = [&](const Genome &genome) {
+    Values values;
+    for (size_t k = 0; k < numObjectives; ++k)
+      values[k] = surrogates[k]->predict(genome).mean;
+    return select(options, values);
+  };
+  for (Genome &genome : surrogateFrontier(space.alphabetSizes(), starts, objectives,
+                                          (options.engine.population + 1) / 2))
+    first.push_back({std::move(genome), "frontier"});
+  return first;
+}
+
+} // namespace
+
+std::string_view objectiveName(Objective objective) {
+  return names[static_cast<size_t>(objective)];
+}
+
+std::optional<Objective> parseObjective(std::string_view name) {
+  for (size_t k = 0; k < numObjectives; ++k)
+    if (names[k] == name)
+      return static_cast<Objective>(k);
+  return std::nullopt;
+}
+
+Search::Search(GenomeSpace space, SearchOptions options, NSGA2 engine, Surrogates surrogates)
+    : genomes(std::move(space)), options(std::move(options)), engine(std::move(engine)),
+      surrogates(std::move(surrogates)) {}
+
+Result<Search> Search::create(const Network &network, const SensitivityTable &sensitivity,
+                              const LatencyTable &latency, const SearchOptions &options) {
+  if (Status status = checkOptions(options); !status)
+    return status.error();
+  auto space = makeSpace(network, options.pinned);
+  if (!space)
+    return space.error();
+  auto latencyModel = LatencyModel::create(network, latency, *space);
+  if (!latencyModel)
+    return latencyModel.error();
+  Surrogates surrogates = {std::make_unique<LatencyModel>(std::move(*latencyModel)),
+                           std::make_unique<AccuracySurrogate>(sensitivity, *space),
+                           std::make_unique<SizeModel>(network, *space)};
+  // A wrong option is found before the work on the first population.
+  if (auto engine = NSGA2::create(space->alphabetSizes(), options.engine, {}); !engine)
+    return engine.error();
+  auto engine = NSGA2::create(space->alphabetSizes(), options.engine,
+                              firstProposals(*space, options, surrogates));
+  if (!engine)
+    return engine.error();
+  return Search(std::move(*space), options, std::move(*engine), std::move(surrogates));
+}
+
+std::vector<size_t> Search::ask() {
+  if (engine.pending() == 0) {
+    refit();
+    Predictor predictor = [this](const Genome &genome) {
+      Values means, deviations;
+      for (size_t k = 0; k < numObjectives; ++k) {
+        Estimate estimate = surrogates[k]->predict(genome);
+        means[k] = estimate.mean;
+        deviations[k] = estimate.deviation;
+      }
+      return Forecast{{select(options, means), violationOf(options, means)},
+                      select(options, deviations)};
+    };
+    generationStart = all.size();
+    for (const Proposal &proposal : engine.ask(&predictor)) {
+      Candidate candidate{engine.generation(),
+                          genomes.key(proposal.genome),
+                          proposal.origin,
+                          proposal.genome,
+                          {},
+                          {}};
+      for (size_t k = 0; k < numObjectives; ++k)
+        candidate.predicted[k] = surrogates[k]->predict(proposal.genome);
+      all.push_back(std::move(candidate));
+    }
+  }
+  std::vector<size_t> current;
+  for (size_t i = generationStart; i < all.size(); ++i)
+    current.push_back(i);
+  return current;
+}
+
+/// Teaches each surrogate all values measured so far, in the order asked.
+void Search::refit() {
+  for (size_t k = 0; k < numObjectives; ++k) {
+    std::vector<Observation> observations;
+    for (const Candidate &candidate : all)
+      if (candidate.measured() && candidate.outcome->values[k])
+        observations.push_back({candidate.genome, *candidate.outcome->values[k]});
+    surrogates[k]->fit(observations);
+  }
+}
+
+Status Search::check(const std::string &key, const Outcome &outcome) const {
+  auto found = std::find_if(all.begin(), all.end(),
+                            [&](const Candidate &candidate) { return candidate.key == key; });
+  if (found == all.end())
+    return Error{"unknown key '" + key + "'", "key", "a key that 'ask' gave", ""};
+  if (found->outcome)
+    return Error{"candidate '" + key + "' was told already", "key", "a key that 'ask' gives now",
+                 "ask again"};
+  if (outcome.failure)
+    return success();
+  for (size_t k = 0; k < numObjectives; ++k) {
+    std::string where = "measured." + std::string(names[k]);
+    bool needed =
+        options.limits[k] || std::count(options.objectives.begin(), options.objectives.end(),
+                                        static_cast<Objective>(k)) > 0;
+    const std::optional<double> &value = outcome.values[k];
+    if (needed && !value)
+      return Error{"missing field", where, "every objective and every limited value",
+                   "tell a failure if it could not be measured"};
+    if (value && (!std::isfinite(*value) ||
+                  (static_cast<Objective>(k) != Objective::Accuracy && *value < 0)))
+      return Error{"is " + std::to_string(*value), where, "a finite number, at least 0", ""};
+  }
+  return success();
+}
+
+Status Search::tell(const std::string &key, Outcome outcome) {
+  if (Status status = check(key, outcome); !status)
+    return status;
+  size_t index = generationStart;
+  while (all[index].key != key)
+    ++index;
+  Candidate &candidate = all[index];
+  candidate.outcome = std::move(outcome);
+  Evaluation evaluation;
+  evaluation.failed = !candidate.measured();
+  if (!evaluation.failed)
+    evaluation.fitness = fitness(candidate);
+  return engine.tell(index - generationStart, std::move(evaluation));
+}
+
+Fitness Search::fitness(const Candidate &candidate) const {
+  Values values;
+  for (size_t k = 0; k < numObjectives; ++k)
+    values[k] = candidate.outcome->values[k].value_or(0);
+  return {select(options, values), violationOf(options, values)};
+}
+
+std::vector<size_t> Search::front(int generation) const {
+  std::vector<size_t> feasible;
+  std::vector<Point> points;
+  for (size_t i = 0; i < all.size(); ++i)
+    if (all[i].generation <= generation && all[i].measured() && fitness(all[i]).violation == 0) {
+      feasible.push_back(i);
+      points.push_back(fitness(all[i]).objectives);
+    }
+  std::vector<size_t> best = nonDominated(points);
+  std::sort(best.begin(), best.end(), [&](size_t a, size_t b) {
+    return points[a] != points[b] ? points[a] < points[b] : a < b;
+  });
+  for (size_t &i : best)
+    i = feasible[i];
+  return best;
+}
+
+std::optional<size_t> Search::leastViolating(int generation) const {
+  std::optional<size_t> best;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i].generation > generation || !all[i].measured())
+      continue;
+    if (fitness(all[i]).violation == 0)
+      return std::nullopt;
+    if (!best || fitness(all[i]).violation < fitness(all[*best]).violation)
+      best = i;
+  }
+  return best;
+}
+
+std::vector<std::pair<Precision, size_t>> Search::uniforms() const {
+  std::vector<std::pair<Precision, size_t>> result;
+  for (Precision precision : genomes.precisions()) {
+    Genome genome = genomes.uniform(precision);
+    auto listed = [&](const auto &entry) { return all[entry.second].genome == genome; };
+    for (size_t i = 0; i < all.size() && all[i].generation == 0; ++i)
+      if (all[i].genome == genome && all[i].measured() &&
+          std::none_of(result.begin(), result.end(), listed))
+        result.push_back({precision, i});
+  }
+  return result;
+}
+
+Search::Box Search::box() const {
+  std::vector<size_t> indices;
+  for (const auto &[precision, i] : uniforms())
+    indices.push_back(i);
+  if (indices.empty())
+    for (size_t i = 0; i < all.size() && all[i].generation == 0; ++i)
+      if (all[i].measured())
+        indices.push_back(i);
+  Box result;
+  for (size_t i : indices) {
+    Point point = fitness(all[i]).objectives;
+    if (result.ideal.empty())
+      result = {point, point};
+    for (size_t k = 0; k < point.size(); ++k) {
+      result.ideal[k] = std::min(result.ideal[k], point[k]);
+      result.reference[k] = std::max(result.reference[k], point[k]);
+    }
+  }
+  for (size_t k = 0; k < result.ideal.size(); ++k) {
+    double &ideal = result.ideal[k], &reference = result.reference[k];
+    if (double span = reference - ideal; span > 0) {
+      reference += 0.1 * span;
+    } else {
+      double margin = std::max(0.1 * std::abs(reference), 1e-9);
+      ideal -= margin;
+      reference += margin;
+    }
+  }
+  return result;
+}
+
+double Search::hypervolumeOf(const std::vector<size_t> &indices) const {
+  Box bounds = box();
+  std::vector<Point> points;
+  for (size_t i : indices)
+    if (all[i].measured() && fitness(all[i]).violation == 0)
+      points.push_back(fitness(all[i]).objectives);
+  double volume = 1;
+  for (size_t k = 0; k < bounds.ideal.size(); ++k)
+    volume *= bounds.reference[k] - bounds.ideal[k];
+  return points.empty() ? 0 : hypervolume(points, bounds.reference) / volume;
+}
+
+} // namespace conquer
