@@ -2,7 +2,7 @@
 //
 // Prints time, GMAC/s and the share of the core's measured peak (vpdpbusd for i8, FMA for f32) of
 // each kernel on the layers of ResNet-18 at 224 px, of the 28 px Fashion-MNIST network and of some
-// MobileNetV2 layers, one thread. Not a test: numbers depend on the machine and its load.
+// MobileNetV2 layers, in processor time of one thread. Not a test: numbers depend on the machine.
 //
 //   conquer-bench [level] [milliseconds per layer] [filter]
 //
@@ -10,17 +10,11 @@
 #include "conquer-opt/kernels/cq_kernels.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <new>
 #include <string>
-#include <vector>
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#include <time.h>
 
 namespace {
 
@@ -51,16 +45,18 @@ const Layer layers[] = {
     {"mobilenet", 1, 7, 960, 960, 3, 1, 1, true},
 };
 
+/// Processor time of this thread: other programs that share the core do not count.
 double seconds() {
-  using Clock = std::chrono::steady_clock;
-  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+  timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
 /// Multiply-accumulates per second of 12 independent chains of one instruction.
 double vnniPeak() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512vnni")) {
-    const long rounds = 200000;
+    const long rounds = 100000;
     const double start = seconds();
     asm volatile("mov %0, %%rcx\n"
                  "1:\n"
@@ -82,7 +78,7 @@ double vnniPeak() {
 double fmaPeak() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f")) {
-    const long rounds = 200000;
+    const long rounds = 100000;
     const double start = seconds();
     asm volatile("vpxord %%zmm30, %%zmm30, %%zmm30\n"
                  "vpxord %%zmm31, %%zmm31, %%zmm31\n"
@@ -116,16 +112,20 @@ template <typename T> struct Tensor {
   T *data;
 };
 
-/// The best time of `run` within the budget; alternates with the peaks, so that both see the same
-/// clock frequency.
+/// The best time of `run` within the budget, of batches long enough for the clock; alternates with
+/// the peak, so that both see the same clock frequency.
 template <typename Run>
 double bestTime(const Run &run, double budget, double (*peakOf)(), double &peak) {
+  double begin = seconds();
+  run();
+  const int batch = 1 + static_cast<int>(2e-4 / (seconds() - begin + 1e-7));
   double best = 1e30;
   for (const double start = seconds(); seconds() - start < budget;) {
     peak = std::max(peak, peakOf());
-    const double begin = seconds();
-    run();
-    best = std::min(best, seconds() - begin);
+    begin = seconds();
+    for (int i = 0; i < batch; ++i)
+      run();
+    best = std::min(best, (seconds() - begin) / batch);
   }
   return best;
 }

@@ -14,6 +14,13 @@
 #define CQ_SYMBOL(base) CQ_JOIN(base, CQ_LEVEL)
 #define CQ_INLINE static inline __attribute__((always_inline))
 
+/// Vectors of 16 values for the plain C kernels; the compiler maps them to what the ISA has. Load
+/// and store with __builtin_memcpy; never pass them by value, which no ABI without AVX-512 defines.
+typedef int8_t cq_i8x16 __attribute__((vector_size(16)));
+typedef int16_t cq_i16x16 __attribute__((vector_size(32)));
+typedef int32_t cq_i32x16 __attribute__((vector_size(64)));
+typedef float cq_f32x16 __attribute__((vector_size(64)));
+
 /// Declares the entry points of one level; its sources and the table include it, so that a
 /// signature that drifts does not compile.
 #define CQ_DECLARE_LEVEL(L)                                                                        \

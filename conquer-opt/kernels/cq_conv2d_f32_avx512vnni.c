@@ -97,8 +97,10 @@ CQ_DEFINE_TILES(tile_job, tile)
 
 /// Runs all pieces of one tile and block.
 static void run_pieces(tile_job *job, const cq_conv2d_params *p, const float *input,
-                       const float *padding, cq_range pixels, size_t vectors) {
+                       const float *padding, const cq_walk *walk) {
   const size_t taps = (size_t)p->kernel_h * (size_t)p->kernel_w, in_c = (size_t)p->in_c;
+  const size_t vectors = walk->vectors.end - walk->vectors.begin;
+  const float *weights = job->weights;
   for (size_t c = 0; c < in_c; c += CHUNK_CHANNELS)
     for (size_t t = 0; t < taps; t += CQ_TILE_TAPS) {
       const cq_range group = {t, cq_min(taps, t + CQ_TILE_TAPS)};
@@ -107,10 +109,11 @@ static void run_pieces(tile_job *job, const cq_conv2d_params *p, const float *in
       job->first = c == 0 && t == 0;
       job->last = c + job->channels == in_c && group.end == taps;
       cq_tile_set_group(&job->input, p, group);
-      cq_tile_set_rows(&job->input, p, input, sizeof(float), padding, pixels, c);
-      call_tile(job, pixels.end - pixels.begin, vectors);
+      cq_tile_set_rows(&job->input, p, input, sizeof(float), padding, walk->window, walk->rows, c);
+      call_tile(job, walk->rows, vectors);
       job->weights += job->taps * job->channels * vectors * 16;
     }
+  job->weights = weights;
 }
 
 /// Units of work are (block, tile) pairs, all tiles of a block in a row, so that its weights stay
@@ -118,23 +121,21 @@ static void run_pieces(tile_job *job, const cq_conv2d_params *p, const float *in
 void CQ_SYMBOL(cq_conv2d_f32)(const float *input, const float *weights, const float *bias,
                               const cq_conv2d_params *p, float *output, size_t workgroup,
                               size_t workgroup_count) {
-  const size_t tiles = cq_tile_count(p), vectors = cq_vector_count(p), blocks = cq_block_count(p);
   float padding[CHUNK_CHANNELS];
   for (size_t i = 0; i < cq_min((size_t)p->in_c, CHUNK_CHANNELS); ++i)
     padding[i] = 0.0f;
   tile_job job;
   job.params = p;
   job.input.group.begin = job.input.group.end = 0;
-  size_t begin, end;
-  cq_share(tiles * blocks, workgroup, workgroup_count, &begin, &end);
-  for (size_t unit = begin; unit < end; ++unit) {
-    const cq_range pixels = cq_part(cq_output_pixels(p), unit % tiles, tiles);
-    const cq_range block = cq_part(vectors, unit / tiles, blocks);
-    const size_t c = block.begin * 16, count = (block.end - block.begin) * 16;
-    job.weights = weights + c * filter_size(p);
-    job.bias = bias + c;
-    job.channel_mask = cq_channel_mask(cq_min((size_t)p->out_c - c, count));
-    job.output = output + pixels.begin * (size_t)p->out_c + c;
-    run_pieces(&job, p, input, padding, pixels, block.end - block.begin);
+  cq_walk walk = cq_walk_begin(p, /*tiles_first=*/1, workgroup, workgroup_count);
+  for (; walk.left; cq_walk_next(&walk, p)) {
+    const size_t c = walk.vectors.begin * 16, count = walk.vectors.end * 16 - c;
+    if (walk.is_new_block) {
+      job.weights = weights + c * filter_size(p);
+      job.bias = bias + c;
+      job.channel_mask = cq_channel_mask(cq_min((size_t)p->out_c - c, count));
+    }
+    job.output = output + walk.pixel * (size_t)p->out_c + c;
+    run_pieces(&job, p, input, padding, &walk);
   }
 }

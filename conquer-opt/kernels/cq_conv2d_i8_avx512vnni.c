@@ -3,9 +3,9 @@
 // Implicit GEMM, cut as cq_tiles_avx512.h says. Weights are packed per block of output channels as
 //   [chunk of input channels][tap][input channels of the chunk / 4][channels of the block][4]
 // with zeros where in_c is no multiple of 4. Layers with few input channels ("compact", the first
-// layer of a network) take the whole window as one row of K = kernel_h * kernel_w * in_c bytes,
-//   [K / 4][channels of the block][4],
-// and copy the window of each pixel into such a row first.
+// layer of a network) take each row of the window as one tap of kernel_w * in_c contiguous bytes:
+//   [kernel_h][kernel_w * in_c / 4][channels of the block][4].
+// Their windows that touch the padding, or the end of the input, are copied to the stack first.
 //
 // Signedness. vpdpbusd multiplies unsigned by signed bytes: acc += sum of 4 products u * w, exact
 // in i32, without saturation. The input x is signed, so the kernel uses u = x XOR 0x80 = x + 128,
@@ -22,19 +22,27 @@
 
 enum {
   COMPACT_CHANNELS = 16, // fewer input channels than this ...
-  COMPACT_BYTES = 2048,  // ... and at most this window: compact
+  COMPACT_BYTES = 64,    // ... rows of the window of at most one vector ...
+  COMPACT_ROWS = 16,     // ... and at most so many rows: compact
   CHUNK_CHANNELS = 8192, // input channels of a piece, a multiple of 4
 };
 
 static int is_compact(const cq_conv2d_params *p) {
-  const size_t taps = (size_t)p->kernel_h * (size_t)p->kernel_w;
-  return p->in_c < COMPACT_CHANNELS && taps > 1 && taps * (size_t)p->in_c <= COMPACT_BYTES;
+  return p->in_c < COMPACT_CHANNELS && p->kernel_w > 1 && p->dilation_w == 1 &&
+         p->kernel_w <= COMPACT_BYTES / p->in_c && p->kernel_h <= COMPACT_ROWS;
+}
+
+/// What the kernel takes as a tap: how many there are, and how many input bytes each has.
+static size_t tap_count(const cq_conv2d_params *p) {
+  return (size_t)p->kernel_h * (is_compact(p) ? 1 : (size_t)p->kernel_w);
+}
+static size_t tap_size(const cq_conv2d_params *p) {
+  return (size_t)p->in_c * (is_compact(p) ? (size_t)p->kernel_w : 1);
 }
 
 /// Bytes of one output channel's weights after packing.
 static size_t packed_filter_size(const cq_conv2d_params *p) {
-  const size_t taps = (size_t)p->kernel_h * (size_t)p->kernel_w, in_c = (size_t)p->in_c;
-  return is_compact(p) ? cq_round_up(taps * in_c, 4) : taps * cq_round_up(in_c, 4);
+  return tap_count(p) * cq_round_up(tap_size(p), 4);
 }
 
 size_t CQ_SYMBOL(cq_conv2d_i8_size)(const cq_conv2d_params *p) {
@@ -55,22 +63,16 @@ static int8_t *pack_run(const int8_t *weights, size_t filter_size, size_t size, 
 void CQ_SYMBOL(cq_conv2d_i8_pack)(const int8_t *weights, const int32_t *bias,
                                   const cq_conv2d_params *p, int8_t *packed_weights,
                                   int32_t *packed_bias) {
-  const size_t in_c = (size_t)p->in_c, out_c = (size_t)p->out_c;
-  const size_t taps = (size_t)p->kernel_h * (size_t)p->kernel_w, filter_size = taps * in_c;
+  const size_t size = tap_size(p), taps = tap_count(p), filter_size = taps * size;
+  const size_t out_c = (size_t)p->out_c;
   for (size_t b = 0; b < cq_block_count(p); ++b) {
     const cq_range block = cq_part(cq_vector_count(p), b, cq_block_count(p));
     const size_t c = block.begin * 16, channels = (block.end - block.begin) * 16;
-    const size_t valid = cq_min(channels, out_c - c);
-    const int8_t *filters = weights + c * filter_size;
-    if (is_compact(p)) {
-      packed_weights = pack_run(filters, filter_size, filter_size, channels, valid, packed_weights);
-      continue;
-    }
-    for (size_t ic = 0; ic < in_c; ic += CHUNK_CHANNELS)
+    for (size_t chunk = 0; chunk < size; chunk += CHUNK_CHANNELS)
       for (size_t t = 0; t < taps; ++t)
-        packed_weights =
-            pack_run(filters + t * in_c + ic, filter_size, cq_min(in_c - ic, CHUNK_CHANNELS),
-                     channels, valid, packed_weights);
+        packed_weights = pack_run(weights + c * filter_size + t * size + chunk, filter_size,
+                                  cq_min(size - chunk, CHUNK_CHANNELS), channels,
+                                  cq_min(channels, out_c - c), packed_weights);
   }
   for (size_t c = 0; c < out_c; ++c) {
     uint32_t sum = 0;
@@ -185,52 +187,36 @@ CQ_INLINE void tile(tile_job *job, const int rows, const int vectors) {
 
 CQ_DEFINE_TILES(tile_job, tile)
 
-/// Copies up to 64 bytes per step; writes up to 63 bytes more, which the next row overwrites.
-CQ_INLINE void copy_run(int8_t *to, const int8_t *from, size_t size) {
-  for (size_t i = 0; i < size; i += 64) {
-    const __mmask64 mask = cq_channel_mask(cq_min(size - i, 64));
-    _mm512_storeu_si512(to + i, _mm512_maskz_loadu_epi8(mask, from + i));
-  }
-}
-
-/// Copies the window of each pixel of the tile into its compact row of `stride` bytes.
-static void gather(const cq_conv2d_params *p, const int8_t *input, cq_range pixels, int8_t *patch,
-                   size_t stride) {
-  const size_t in_c = (size_t)p->in_c;
-  cq_window window = cq_window_of(p, pixels.begin);
-  for (size_t q = pixels.begin; q < pixels.end; ++q, cq_window_next(p, &window)) {
-    int8_t *to = patch + (q - pixels.begin) * stride;
-    if (p->dilation_w == 1 && cq_window_is_inside(p, &window)) {
-      const size_t run = (size_t)p->kernel_w * in_c;
-      for (ptrdiff_t ky = 0; ky < p->kernel_h; ++ky, to += run)
-        copy_run(to, input + cq_tap_index(p, &window, ky, 0), run);
-      continue;
-    }
-    for (ptrdiff_t ky = 0; ky < p->kernel_h; ++ky)
-      for (ptrdiff_t kx = 0; kx < p->kernel_w; ++kx, to += in_c) {
-        const ptrdiff_t tap = cq_tap_index(p, &window, ky, kx);
-        for (size_t c = 0; c < in_c; ++c)
-          to[c] = tap < 0 ? (int8_t)p->input_zp : input[tap + (ptrdiff_t)c];
-      }
-  }
-}
-
-/// Points the job at the outputs, weights, bias and multipliers of one tile and block.
-static cq_range set_block(tile_job *job, const cq_conv2d_params *p, size_t index,
-                          const int8_t *weights, const int32_t *bias, const float *multiplier) {
-  const cq_range block = cq_part(cq_vector_count(p), index, cq_block_count(p));
-  const size_t c = block.begin * 16, valid = cq_min((size_t)p->out_c - c, 64);
+/// Points the job at the weights, bias and multipliers of one block.
+static void set_block(tile_job *job, const cq_conv2d_params *p, cq_range block,
+                      const int8_t *weights, const int32_t *bias, const float *multiplier) {
+  const size_t c = block.begin * 16, count = block.end * 16 - c;
   job->weights = weights + c * packed_filter_size(p);
   job->bias = bias + c;
   job->multiplier = multiplier + c;
-  job->channel_mask = cq_channel_mask(cq_min(valid, (block.end - block.begin) * 16));
-  return block;
+  job->channel_mask = cq_channel_mask(cq_min((size_t)p->out_c - c, count));
 }
 
-/// Runs all pieces of one tile and block whose input is read in place.
+/// Fills the words that hold the last in_c % 4 channels of each tap and pixel.
+static void set_tails(tile_job *job, size_t rows) {
+  for (size_t t = 0; t < job->taps; ++t)
+    for (size_t r = 0; r < rows; ++r) {
+      const uint8_t *from = (const uint8_t *)job->input.rows[t][r] + job->bytes;
+      uint32_t word = from[0];
+      if (job->tail > 1)
+        word |= (uint32_t)from[1] << 8;
+      if (job->tail > 2)
+        word |= (uint32_t)from[2] << 16;
+      job->tails[t][r] = (int32_t)word;
+    }
+}
+
+/// Runs all pieces of one tile and block.
 static void run_pieces(tile_job *job, const cq_conv2d_params *p, const int8_t *input,
-                       const int8_t *padding, cq_range pixels, size_t vectors) {
-  const size_t taps = (size_t)p->kernel_h * (size_t)p->kernel_w, in_c = (size_t)p->in_c;
+                       const int8_t *padding, const cq_walk *walk) {
+  const size_t taps = tap_count(p), in_c = (size_t)p->in_c;
+  const size_t vectors = walk->vectors.end - walk->vectors.begin;
+  const int8_t *weights = job->weights;
   for (size_t c = 0; c < in_c; c += CHUNK_CHANNELS)
     for (size_t t = 0; t < taps; t += CQ_TILE_TAPS) {
       const size_t channels = cq_min(in_c - c, CHUNK_CHANNELS);
@@ -241,66 +227,90 @@ static void run_pieces(tile_job *job, const cq_conv2d_params *p, const int8_t *i
       job->first = c == 0 && t == 0;
       job->last = c + channels == in_c && group.end == taps;
       cq_tile_set_group(&job->input, p, group);
-      cq_tile_set_rows(&job->input, p, input, 1, padding, pixels, c);
+      cq_tile_set_rows(&job->input, p, input, 1, padding, walk->window, walk->rows, c);
       if (job->tail)
-        for (size_t i = 0; i < job->taps; ++i)
-          for (size_t r = 0; r < pixels.end - pixels.begin; ++r) {
-            const uint8_t *from = (const uint8_t *)job->input.rows[i][r] + job->bytes;
-            uint32_t word = from[0];
-            if (job->tail > 1)
-              word |= (uint32_t)from[1] << 8;
-            if (job->tail > 2)
-              word |= (uint32_t)from[2] << 16;
-            job->tails[i][r] = (int32_t)word;
-          }
-      call_tile(job, pixels.end - pixels.begin, vectors);
+        set_tails(job, walk->rows);
+      call_tile(job, walk->rows, vectors);
       job->weights += job->taps * cq_round_up(channels, 4) * vectors * 16;
     }
+  job->weights = weights;
+}
+
+/// Which bytes of a row of the window lie inside the image, seen from its first byte.
+static uint64_t row_mask(const cq_conv2d_params *p, ptrdiff_t x0) {
+  const ptrdiff_t left = x0 < 0 ? -x0 : 0, right = p->in_w - x0;
+  if (right <= 0 || left >= p->kernel_w)
+    return 0;
+  const size_t last = cq_min((size_t)right, (size_t)p->kernel_w);
+  return cq_channel_mask(last * (size_t)p->in_c) & ~cq_channel_mask((size_t)left * (size_t)p->in_c);
+}
+
+/// A compact layer's pointers: into the input, or, where a row of the window leaves the image or
+/// would be read beyond the end of the input, to a copy of the row in `copies`.
+static void set_compact_rows(tile_job *job, const cq_conv2d_params *p, const int8_t *input,
+                             int8_t (*copies)[COMPACT_ROWS][COMPACT_BYTES], const cq_walk *walk) {
+  const ptrdiff_t input_size = (ptrdiff_t)p->batch * p->in_h * p->in_w * p->in_c;
+  const __m512i zp = _mm512_set1_epi8((int8_t)p->input_zp);
+  cq_window window = walk->window;
+  for (size_t r = 0; r < walk->rows; ++r, cq_window_next(p, &window)) {
+    const uint64_t mask = row_mask(p, window.x0);
+    const int whole = mask == cq_channel_mask((size_t)(p->kernel_w * p->in_c));
+    for (ptrdiff_t ky = 0; ky < p->kernel_h; ++ky) {
+      const ptrdiff_t y = window.y0 + ky * p->dilation_h;
+      const ptrdiff_t at =
+          (((ptrdiff_t)window.image * p->in_h + y) * p->in_w + window.x0) * p->in_c;
+      const int inside = y >= 0 && y < p->in_h;
+      if (inside && whole && at + (ptrdiff_t)job->bytes <= input_size) {
+        job->input.rows[ky][r] = (const char *)input + at;
+        continue;
+      }
+      // Lanes outside the mask are not read.
+      const __m512i row = inside ? _mm512_mask_loadu_epi8(zp, mask, input + at) : zp;
+      _mm512_store_si512(copies[r][ky], row);
+      job->input.rows[ky][r] = (const char *)copies[r][ky];
+    }
+  }
 }
 
 /// Units of work are (block, tile) pairs, all tiles of a block in a row, so that its weights stay
 /// in the cache; compact layers, whose weights are small, take all blocks of a tile in a row, so
-/// that the windows are copied once.
+/// that their pointers are set up once.
 CQ_INLINE void conv2d(const int8_t *input, const int8_t *weights, const int32_t *bias,
                       const float *multiplier, const cq_conv2d_params *p, int8_t *output_i8,
                       float *output_f32, size_t workgroup, size_t workgroup_count) {
-  const size_t tiles = cq_tile_count(p), blocks = cq_block_count(p), out_c = (size_t)p->out_c;
   const int compact = is_compact(p);
-  _Alignas(64) int8_t buffer[CQ_TILE_PIXELS * COMPACT_BYTES + 64]; // windows, or padding
+  _Alignas(64) union {
+    int8_t padding[CHUNK_CHANNELS];
+    int8_t copies[CQ_TILE_PIXELS][COMPACT_ROWS][COMPACT_BYTES];
+  } buffer;
   tile_job job;
   job.params = p;
   job.output_i8 = NULL;
   job.output_f32 = NULL;
+  job.taps = tap_count(p);
+  job.bytes = cq_round_up(tap_size(p), 4);
+  job.tail = 0;
+  job.first = job.last = 1;
   job.input.group.begin = job.input.group.end = 0;
-  size_t begin, end, last_tile = tiles;
-  cq_share(tiles * blocks, workgroup, workgroup_count, &begin, &end);
   if (!compact)
     for (size_t i = 0; i < cq_min((size_t)p->in_c, CHUNK_CHANNELS); ++i)
-      buffer[i] = (int8_t)p->input_zp;
-  for (size_t unit = begin; unit < end; ++unit) {
-    const size_t tile_index = compact ? unit / blocks : unit % tiles;
-    const cq_range pixels = cq_part(cq_output_pixels(p), tile_index, tiles);
-    const cq_range block =
-        set_block(&job, p, compact ? unit % blocks : unit / tiles, weights, bias, multiplier);
-    const size_t first = pixels.begin * out_c + block.begin * 16;
+      buffer.padding[i] = (int8_t)p->input_zp;
+  cq_walk walk = cq_walk_begin(p, /*tiles_first=*/!compact, workgroup, workgroup_count);
+  for (; walk.left; cq_walk_next(&walk, p)) {
+    const size_t at = walk.pixel * (size_t)p->out_c + walk.vectors.begin * 16;
     if (output_i8)
-      job.output_i8 = output_i8 + first;
+      job.output_i8 = output_i8 + at;
     else
-      job.output_f32 = output_f32 + first;
+      job.output_f32 = output_f32 + at;
+    if (walk.is_new_block)
+      set_block(&job, p, walk.vectors, weights, bias, multiplier);
     if (!compact) {
-      run_pieces(&job, p, input, buffer, pixels, block.end - block.begin);
+      run_pieces(&job, p, input, buffer.padding, &walk);
       continue;
     }
-    job.taps = 1;
-    job.bytes = packed_filter_size(p);
-    job.tail = 0;
-    job.first = job.last = 1;
-    if (tile_index != last_tile)
-      gather(p, input, pixels, buffer, job.bytes);
-    last_tile = tile_index;
-    for (size_t r = 0; r < CQ_TILE_PIXELS; ++r)
-      job.input.rows[0][r] = (const char *)buffer + r * job.bytes;
-    call_tile(&job, pixels.end - pixels.begin, block.end - block.begin);
+    if (walk.is_new_tile)
+      set_compact_rows(&job, p, input, buffer.copies, &walk);
+    call_tile(&job, walk.rows, walk.vectors.end - walk.vectors.begin);
   }
 }
 

@@ -1,64 +1,77 @@
 //===- cq_conv2d_i8_portable.c - i8 convolution in plain C ----------------------------------===//
 //
-// The judge of the other levels, and the fallback. Weights stay [out_c][kernel_h][kernel_w][in_c].
+// The judge of the other levels, and the fallback. Weights are packed
+// [out_c / 32][kernel_h][kernel_w][in_c][32], the last block filled with zeros: the compiler
+// vectorises over output channels.
 //
 //===----------------------------------------------------------------------------------------===//
 #include "conquer-opt/kernels/cq_common.h"
+
+enum { BLOCK = 32 }; // output channels summed at once
 
 static size_t filter_size(const cq_conv2d_params *p) {
   return (size_t)p->kernel_h * (size_t)p->kernel_w * (size_t)p->in_c;
 }
 
 size_t CQ_SYMBOL(cq_conv2d_i8_size)(const cq_conv2d_params *p) {
-  return (size_t)p->out_c * filter_size(p);
+  return cq_round_up((size_t)p->out_c, BLOCK) * filter_size(p);
 }
 
 void CQ_SYMBOL(cq_conv2d_i8_pack)(const int8_t *weights, const int32_t *bias,
                                   const cq_conv2d_params *p, int8_t *packed_weights,
                                   int32_t *packed_bias) {
-  const size_t size = (size_t)p->out_c * filter_size(p);
-  for (size_t i = 0; i < size; ++i)
-    packed_weights[i] = weights[i];
-  for (size_t c = 0; c < (size_t)p->out_c; ++c)
+  const size_t out_c = (size_t)p->out_c, size = filter_size(p);
+  for (size_t c = 0; c < cq_round_up(out_c, BLOCK); ++c)
+    for (size_t k = 0; k < size; ++k)
+      packed_weights[(c / BLOCK * size + k) * BLOCK + c % BLOCK] =
+          c < out_c ? weights[c * size + k] : 0;
+  for (size_t c = 0; c < out_c; ++c)
     packed_bias[c] = bias[c];
 }
 
-/// Sum over the taps inside the image of (input - input_zp) * weight; padding adds nothing, because
-/// its value is the zero point. The difference fits 16 bits, which is the product the compiler has
-/// a vector instruction for.
-static int32_t filter_sum(const int8_t *input, const int8_t *filter, const cq_conv2d_params *p,
-                          const cq_window *window) {
+/// acc[j] = sum over the taps inside the image of (input - input_zp) * weight, for the BLOCK output
+/// channels of `w`; padding adds nothing, because its value is the zero point. The difference is in
+/// -255..255 and the product in -32640..32640, so that 16 bits hold it.
+static void block_sum(const int8_t *input, const int8_t *w, const cq_conv2d_params *p,
+                      const cq_window *window, int32_t acc[BLOCK]) {
   const size_t in_c = (size_t)p->in_c;
-  const int16_t zp = (int16_t)p->input_zp;
-  int32_t sum = 0;
+  cq_i32x16 low = {0}, high = {0};
   for (ptrdiff_t ky = 0; ky < p->kernel_h; ++ky)
-    for (ptrdiff_t kx = 0; kx < p->kernel_w; ++kx, filter += in_c) {
+    for (ptrdiff_t kx = 0; kx < p->kernel_w; ++kx, w += in_c * BLOCK) {
       const ptrdiff_t tap = cq_tap_index(p, window, ky, kx);
       if (tap < 0)
         continue;
-      for (size_t c = 0; c < in_c; ++c)
-        sum += (int16_t)(input[tap + (ptrdiff_t)c] - zp) * filter[c];
+      for (size_t c = 0; c < in_c; ++c) {
+        const int16_t x = (int16_t)(input[tap + (ptrdiff_t)c] - p->input_zp);
+        cq_i8x16 w_low, w_high;
+        __builtin_memcpy(&w_low, w + c * BLOCK, 16);
+        __builtin_memcpy(&w_high, w + c * BLOCK + 16, 16);
+        low += __builtin_convertvector(__builtin_convertvector(w_low, cq_i16x16) * x, cq_i32x16);
+        high += __builtin_convertvector(__builtin_convertvector(w_high, cq_i16x16) * x, cq_i32x16);
+      }
     }
-  return sum;
+  __builtin_memcpy(acc, &low, sizeof(low));
+  __builtin_memcpy(acc + 16, &high, sizeof(high));
 }
 
-/// Exactly one of the outputs is given. A unit of work is one output value.
+/// Exactly one of the outputs is given. A unit of work is one output pixel of one block of
+/// channels.
 CQ_INLINE void conv2d(const int8_t *input, const int8_t *weights, const int32_t *bias,
                       const float *multiplier, const cq_conv2d_params *p, int8_t *output_i8,
                       float *output_f32, size_t workgroup, size_t workgroup_count) {
-  const size_t out_c = (size_t)p->out_c;
+  const size_t out_c = (size_t)p->out_c, blocks = cq_round_up(out_c, BLOCK) / BLOCK;
   size_t begin, end;
-  cq_share(cq_output_pixels(p) * out_c, workgroup, workgroup_count, &begin, &end);
-  while (begin < end) {
-    const cq_window window = cq_window_of(p, begin / out_c);
-    const size_t row_end = cq_min(end, (begin / out_c + 1) * out_c);
-    for (; begin < row_end; ++begin) {
-      const size_t c = begin % out_c;
-      const int32_t acc = bias[c] + filter_sum(input, weights + c * filter_size(p), p, &window);
+  cq_share(cq_output_pixels(p) * blocks, workgroup, workgroup_count, &begin, &end);
+  for (size_t unit = begin; unit < end; ++unit) {
+    const size_t pixel = unit / blocks, c0 = unit % blocks * BLOCK;
+    const cq_window window = cq_window_of(p, pixel);
+    int32_t acc[BLOCK];
+    block_sum(input, weights + c0 * filter_size(p), p, &window, acc);
+    for (size_t c = c0; c < cq_min(out_c, c0 + BLOCK); ++c) {
       if (output_i8)
-        output_i8[begin] = cq_requantize(acc, multiplier[c], p);
+        output_i8[pixel * out_c + c] = cq_requantize(acc[c - c0] + bias[c], multiplier[c], p);
       else
-        output_f32[begin] = cq_dequantize(acc, multiplier[c], p);
+        output_f32[pixel * out_c + c] = cq_dequantize(acc[c - c0] + bias[c], multiplier[c], p);
     }
   }
 }

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------------------------===//
 #include "conquer-opt/kernels/cq_common.h"
 
-enum { BLOCK = 32 }; // output channels summed at once
+enum { BLOCK = 16 }; // output channels summed at once
 
 size_t CQ_SYMBOL(cq_depthwise_f32_size)(const cq_conv2d_params *p) {
   return (size_t)p->kernel_h * (size_t)p->kernel_w * (size_t)p->out_c;
@@ -18,25 +18,37 @@ void CQ_SYMBOL(cq_depthwise_f32_pack)(const float *weights, const cq_conv2d_para
     packed_weights[i] = weights[i];
 }
 
-/// sum[j] = sum over the taps inside the image, for `count` output channels from c0.
-CQ_INLINE void block_sum(const float *input, const float *weights, const cq_conv2d_params *p,
-                         const cq_window *window, size_t c0, size_t count, float *restrict sum) {
-  const size_t per_input = (size_t)(p->out_c / p->in_c);
-  for (size_t j = 0; j < count; ++j)
-    sum[j] = 0.0f;
+/// sum[j] = sum over the taps inside the image, for BLOCK output channels from c0, where out_c is
+/// in_c.
+static void block_sum(const float *input, const float *weights, const cq_conv2d_params *p,
+                      const cq_window *window, size_t c0, float sum[BLOCK]) {
+  cq_f32x16 acc = {0};
   for (ptrdiff_t ky = 0; ky < p->kernel_h; ++ky)
     for (ptrdiff_t kx = 0; kx < p->kernel_w; ++kx) {
       const ptrdiff_t tap = cq_tap_index(p, window, ky, kx);
       if (tap < 0)
         continue;
-      const float *w = weights + (ky * p->kernel_w + kx) * p->out_c + c0;
-      if (per_input == 1)
-        for (size_t j = 0; j < count; ++j)
-          sum[j] += input[tap + (ptrdiff_t)(c0 + j)] * w[j];
-      else
-        for (size_t j = 0; j < count; ++j)
-          sum[j] += input[tap + (ptrdiff_t)((c0 + j) / per_input)] * w[j];
+      cq_f32x16 x, w;
+      __builtin_memcpy(&x, input + (size_t)tap + c0, sizeof(x));
+      __builtin_memcpy(&w, weights + (size_t)((ky * p->kernel_w + kx) * p->out_c) + c0, sizeof(w));
+      acc += x * w;
     }
+  __builtin_memcpy(sum, &acc, sizeof(acc));
+}
+
+/// The same sum for output channel c of any layer.
+static float channel_sum(const float *input, const float *weights, const cq_conv2d_params *p,
+                         const cq_window *window, size_t c) {
+  const size_t input_c = c / (size_t)(p->out_c / p->in_c);
+  float sum = 0.0f;
+  for (ptrdiff_t ky = 0; ky < p->kernel_h; ++ky)
+    for (ptrdiff_t kx = 0; kx < p->kernel_w; ++kx) {
+      const ptrdiff_t tap = cq_tap_index(p, window, ky, kx);
+      if (tap >= 0)
+        sum += input[(size_t)tap + input_c] *
+               weights[(size_t)((ky * p->kernel_w + kx) * p->out_c) + c];
+    }
+  return sum;
 }
 
 /// A unit of work is one output pixel.
@@ -51,11 +63,11 @@ void CQ_SYMBOL(cq_depthwise_f32)(const float *input, const float *weights, const
     for (size_t c0 = 0; c0 < out_c; c0 += BLOCK) {
       float sum[BLOCK];
       const size_t count = cq_min(out_c - c0, BLOCK);
-      // The full block has a constant length, so that its sums stay in registers.
-      if (count == BLOCK)
-        block_sum(input, weights, p, &window, c0, BLOCK, sum);
+      if (count == BLOCK && p->in_c == p->out_c)
+        block_sum(input, weights, p, &window, c0, sum);
       else
-        block_sum(input, weights, p, &window, c0, count, sum);
+        for (size_t j = 0; j < count; ++j)
+          sum[j] = channel_sum(input, weights, p, &window, c0 + j);
       for (size_t j = 0; j < count; ++j)
         output[pixel * out_c + c0 + j] =
             cq_clamp(sum[j] + bias[c0 + j], p->clamp_min_f32, p->clamp_max_f32);

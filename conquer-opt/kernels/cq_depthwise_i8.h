@@ -8,7 +8,7 @@
 
 #include "conquer-opt/kernels/cq_common.h"
 
-enum { CQ_DEPTHWISE_BLOCK = 32 }; // output channels summed at once
+enum { CQ_DEPTHWISE_BLOCK = 16 }; // output channels summed at once
 
 CQ_INLINE size_t cq_depthwise_plain_size(const cq_conv2d_params *p) {
   return (size_t)p->kernel_h * (size_t)p->kernel_w * (size_t)p->out_c;
@@ -23,24 +23,41 @@ CQ_INLINE void cq_depthwise_i8_plain_pack(const int8_t *weights, const int32_t *
     packed_bias[c] = bias[c];
 }
 
-/// acc[j] += sum over the taps of (input - input_zp) * weight for `count` output channels from c0.
-CQ_INLINE void cq_depthwise_i8_sum(const int8_t *input, const int8_t *weights,
-                                   const cq_conv2d_params *p, const cq_window *window, size_t c0,
-                                   size_t count, int32_t *acc) {
-  const size_t per_input = (size_t)(p->out_c / p->in_c);
+/// acc[j] = sum over the taps inside the image of (input - input_zp) * weight, for 16 output
+/// channels from c0, where out_c is in_c. The padding is the zero point: it adds nothing. The
+/// products are in -32640..32640, so that 16 bits hold them.
+static inline void cq_depthwise_i8_block_sum(const int8_t *input, const int8_t *weights,
+                                             const cq_conv2d_params *p, const cq_window *window,
+                                             size_t c0, int32_t acc[CQ_DEPTHWISE_BLOCK]) {
+  cq_i32x16 sum = {0};
   for (ptrdiff_t ky = 0; ky < p->kernel_h; ++ky)
     for (ptrdiff_t kx = 0; kx < p->kernel_w; ++kx) {
       const ptrdiff_t tap = cq_tap_index(p, window, ky, kx);
       if (tap < 0)
-        continue; // the padding is the zero point: it adds nothing
-      const int8_t *w = weights + (ky * p->kernel_w + kx) * p->out_c + c0;
-      if (per_input == 1)
-        for (size_t j = 0; j < count; ++j)
-          acc[j] += (int16_t)(input[tap + (ptrdiff_t)(c0 + j)] - p->input_zp) * w[j];
-      else
-        for (size_t j = 0; j < count; ++j)
-          acc[j] += (input[tap + (ptrdiff_t)((c0 + j) / per_input)] - p->input_zp) * w[j];
+        continue;
+      cq_i8x16 x, w;
+      __builtin_memcpy(&x, input + (size_t)tap + c0, sizeof(x));
+      __builtin_memcpy(&w, weights + (size_t)((ky * p->kernel_w + kx) * p->out_c) + c0, sizeof(w));
+      const cq_i16x16 difference = __builtin_convertvector(x, cq_i16x16) - (int16_t)p->input_zp;
+      sum += __builtin_convertvector(difference * __builtin_convertvector(w, cq_i16x16), cq_i32x16);
     }
+  __builtin_memcpy(acc, &sum, sizeof(sum));
+}
+
+/// The same sum for output channel c of any layer.
+static inline int32_t cq_depthwise_i8_channel_sum(const int8_t *input, const int8_t *weights,
+                                                  const cq_conv2d_params *p,
+                                                  const cq_window *window, size_t c) {
+  const size_t input_c = c / (size_t)(p->out_c / p->in_c);
+  int32_t sum = 0;
+  for (ptrdiff_t ky = 0; ky < p->kernel_h; ++ky)
+    for (ptrdiff_t kx = 0; kx < p->kernel_w; ++kx) {
+      const ptrdiff_t tap = cq_tap_index(p, window, ky, kx);
+      if (tap >= 0)
+        sum += (input[(size_t)tap + input_c] - p->input_zp) *
+               weights[(size_t)((ky * p->kernel_w + kx) * p->out_c) + c];
+    }
+  return sum;
 }
 
 /// Exactly one of the outputs is given. A unit of work is one output pixel.
@@ -56,15 +73,17 @@ CQ_INLINE void cq_depthwise_i8_plain(const int8_t *input, const int8_t *weights,
     for (size_t c0 = 0; c0 < out_c; c0 += CQ_DEPTHWISE_BLOCK) {
       int32_t acc[CQ_DEPTHWISE_BLOCK];
       const size_t count = cq_min(out_c - c0, CQ_DEPTHWISE_BLOCK);
-      for (size_t j = 0; j < count; ++j)
-        acc[j] = bias[c0 + j];
-      cq_depthwise_i8_sum(input, weights, p, &window, c0, count, acc);
-      for (size_t j = 0; j < count; ++j) {
-        const size_t at = pixel * out_c + c0 + j;
+      if (count == CQ_DEPTHWISE_BLOCK && p->in_c == p->out_c)
+        cq_depthwise_i8_block_sum(input, weights, p, &window, c0, acc);
+      else
+        for (size_t j = 0; j < count; ++j)
+          acc[j] = cq_depthwise_i8_channel_sum(input, weights, p, &window, c0 + j);
+      for (size_t c = c0; c < c0 + count; ++c) {
+        const size_t at = pixel * out_c + c;
         if (output_i8)
-          output_i8[at] = cq_requantize(acc[j], multiplier[c0 + j], p);
+          output_i8[at] = cq_requantize(acc[c - c0] + bias[c], multiplier[c], p);
         else
-          output_f32[at] = cq_dequantize(acc[j], multiplier[c0 + j], p);
+          output_f32[at] = cq_dequantize(acc[c - c0] + bias[c], multiplier[c], p);
       }
     }
   }

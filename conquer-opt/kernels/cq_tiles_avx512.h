@@ -18,7 +18,7 @@ enum {
   CQ_TILE_TAPS = 64,   ///< taps of a piece
 };
 
-/// A range of tiles, blocks, channels or taps.
+/// A range of pixels, vectors or taps.
 typedef struct cq_range {
   size_t begin, end;
 } cq_range;
@@ -26,12 +26,10 @@ typedef struct cq_range {
 /// Part `index` of `count` nearly equal parts of 0..size-1. Equal parts matter: 49 pixels in 9
 /// tiles are tiles of 5 and 6 pixels, not 8 full ones and one of a single pixel.
 CQ_INLINE cq_range cq_part(size_t size, size_t index, size_t count) {
-  const cq_range part = {size * index / count, size * (index + 1) / count};
+  const size_t least = size / count, longer = size % count;
+  const size_t begin = index * least + cq_min(index, longer);
+  const cq_range part = {begin, begin + least + (index < longer)};
   return part;
-}
-
-CQ_INLINE size_t cq_tile_count(const cq_conv2d_params *p) {
-  return cq_round_up(cq_output_pixels(p), CQ_TILE_PIXELS) / CQ_TILE_PIXELS;
 }
 
 /// Vectors of 16 output channels, and the blocks of at most 4 of them.
@@ -81,12 +79,12 @@ CQ_INLINE void cq_window_next(const cq_conv2d_params *p, cq_window *w) {
 }
 
 /// Points the rows of the group's taps at input channel `channel` of each pixel of the tile, or at
-/// `padding`. `size` is the size of an input value in bytes.
+/// `padding`. `size` is the size of an input value in bytes; `window` that of the first pixel.
 CQ_INLINE void cq_tile_set_rows(cq_tile_taps *taps, const cq_conv2d_params *p, const void *input,
-                                size_t size, const void *padding, cq_range pixels, size_t channel) {
+                                size_t size, const void *padding, cq_window window, size_t rows,
+                                size_t channel) {
   const size_t count = taps->group.end - taps->group.begin;
-  cq_window window = cq_window_of(p, pixels.begin);
-  for (size_t r = 0; r < pixels.end - pixels.begin; ++r, cq_window_next(p, &window)) {
+  for (size_t r = 0; r < rows; ++r, cq_window_next(p, &window)) {
     const ptrdiff_t origin =
         (((ptrdiff_t)window.image * p->in_h + window.y0) * p->in_w + window.x0) * p->in_c +
         (ptrdiff_t)channel;
@@ -102,6 +100,76 @@ CQ_INLINE void cq_tile_set_rows(cq_tile_taps *taps, const cq_conv2d_params *p, c
                              ? (const char *)padding
                              : (const char *)input + (origin + taps->offsets[t]) * (ptrdiff_t)size;
     }
+  }
+}
+
+/// Where a workgroup stands in its share of the (block, tile) pairs. No division per tile: with few
+/// input channels a tile takes as little as 100 cycles.
+typedef struct cq_walk {
+  size_t left;                   ///< pairs to do, this one included
+  size_t tile, block;            ///< the pair
+  int is_new_tile, is_new_block; ///< whether it differs in that from the last pair
+  size_t pixel, rows;            ///< first output pixel of the tile, and how many
+  cq_window window;              ///< of the first pixel
+  cq_range vectors;              ///< of the block
+  size_t tiles, blocks, vector_count;
+  size_t least_rows, longer_tiles; ///< so many tiles have a row more than the others
+  int tiles_first; ///< whether all tiles of a block follow each other, or all blocks of a tile
+} cq_walk;
+
+CQ_INLINE cq_walk cq_walk_begin(const cq_conv2d_params *p, int tiles_first, size_t workgroup,
+                                size_t workgroup_count) {
+  cq_walk walk;
+  const size_t pixel_count = cq_output_pixels(p);
+  walk.tiles = cq_round_up(pixel_count, CQ_TILE_PIXELS) / CQ_TILE_PIXELS;
+  walk.least_rows = pixel_count / walk.tiles;
+  walk.longer_tiles = pixel_count % walk.tiles;
+  walk.vector_count = cq_vector_count(p);
+  walk.blocks = cq_block_count(p);
+  walk.tiles_first = tiles_first;
+  size_t begin, end;
+  cq_share(walk.tiles * walk.blocks, workgroup, workgroup_count, &begin, &end);
+  walk.left = end - begin;
+  walk.tile = tiles_first ? begin % walk.tiles : begin / walk.blocks;
+  walk.block = tiles_first ? begin / walk.tiles : begin % walk.blocks;
+  walk.is_new_tile = walk.is_new_block = 1;
+  const cq_range pixels = cq_part(pixel_count, walk.tile, walk.tiles);
+  walk.pixel = pixels.begin;
+  walk.rows = pixels.end - pixels.begin;
+  walk.window = cq_window_of(p, walk.pixel);
+  walk.vectors = cq_part(walk.vector_count, walk.block, walk.blocks);
+  return walk;
+}
+
+CQ_INLINE void cq_walk_next_tile(cq_walk *walk, const cq_conv2d_params *p) {
+  for (size_t r = 0; r < walk->rows; ++r)
+    cq_window_next(p, &walk->window);
+  walk->pixel += walk->rows;
+  walk->is_new_tile = 1;
+  if (++walk->tile == walk->tiles) {
+    walk->tile = walk->pixel = 0;
+    walk->window = cq_window_of(p, 0);
+  }
+  walk->rows = walk->least_rows + (walk->tile < walk->longer_tiles);
+}
+
+CQ_INLINE void cq_walk_next_block(cq_walk *walk) {
+  walk->is_new_block = walk->blocks > 1;
+  walk->block = walk->block + 1 == walk->blocks ? 0 : walk->block + 1;
+  walk->vectors = cq_part(walk->vector_count, walk->block, walk->blocks);
+}
+
+CQ_INLINE void cq_walk_next(cq_walk *walk, const cq_conv2d_params *p) {
+  --walk->left;
+  walk->is_new_tile = walk->is_new_block = 0;
+  if (walk->tiles_first) {
+    cq_walk_next_tile(walk, p);
+    if (walk->tile == 0)
+      cq_walk_next_block(walk);
+  } else {
+    cq_walk_next_block(walk);
+    if (walk->block == 0)
+      cq_walk_next_tile(walk, p);
   }
 }
 
