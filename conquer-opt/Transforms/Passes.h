@@ -1,4 +1,5 @@
-//===- Passes.h - every pass of the compiler --------------------------------------------------------===//
+//===- Passes.h - every pass of the compiler
+//--------------------------------------------------------===//
 #ifndef CONQUER_OPT_TRANSFORMS_PASSES_H
 #define CONQUER_OPT_TRANSFORMS_PASSES_H
 

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------------------------------===//
 
 #include "conquer-opt/Import/OnnxImport.h"
+#include "conquer-opt/Pipelines/Prepare.h"
 #include "conquer-opt/Transforms/Passes.h"
 #include "hardware/Profile.h"
 
@@ -57,6 +58,7 @@ void registerPasses() {
   mlir::registerTransformsPasses();
   mlir::tosa::registerTosaPasses();
   conquer::registerConquerPasses();
+  conquer::registerPreparePipeline();
 }
 
 } // namespace
