@@ -1,6 +1,7 @@
-# cmake -DNM=llvm-nm -DOBJECT=cq_<level>.o -DLEVEL=<level> -P check_object.cmake
+# cmake -DNM=llvm-nm -DOBJDUMP=llvm-objdump -DOBJECT=cq_<level>.o -DLEVEL=<level> -P check_object.cmake
 # A bare-metal object is self-contained (no undefined symbols: the compiler likes to invent calls of memcpy), has no
-# globals that can be written, and defines the entry points that the modules call.
+# globals that can be written, and defines the entry points that the modules call. The tile functions keep their
+# accumulators in registers: one spilled vector halves their speed, and a harmless change of the source can cause it.
 execute_process(COMMAND ${NM} ${OBJECT} OUTPUT_VARIABLE symbols RESULT_VARIABLE result)
 if(NOT result EQUAL 0)
   message(FATAL_ERROR "${NM} ${OBJECT} failed: ${result}")
@@ -13,3 +14,21 @@ foreach(entry IN ITEMS conv2d_i8_i8 conv2d_i8_f32 conv2d_f32 depthwise_i8_i8 dep
     message(FATAL_ERROR "${OBJECT} does not define cq_${entry}_${LEVEL}")
   endif()
 endforeach()
+if(symbols MATCHES " t tile_")
+  execute_process(COMMAND ${OBJDUMP} -d --no-show-raw-insn ${OBJECT} OUTPUT_VARIABLE code RESULT_VARIABLE result)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "${OBJDUMP} ${OBJECT} failed: ${result}")
+  endif()
+  string(REPLACE ";" "," code "${code}")
+  string(REGEX MATCHALL "<tile_[0-9]x[0-9]>:\n[^<]*(<tile_[0-9]x[0-9]\\+[^<]*)*" functions "${code}")
+  list(LENGTH functions count)
+  if(count LESS 24)
+    message(FATAL_ERROR "${OBJECT}: ${count} tile functions found in the disassembly, expected 24 or more")
+  endif()
+  foreach(function IN LISTS functions)
+    if(function MATCHES "[^\n]*%[xyz]mm[0-9]+, [^\n]*\\(%r[sb]p[^\n]*")
+      string(SUBSTRING "${function}" 0 12 name)
+      message(FATAL_ERROR "${OBJECT}: ${name} spills a vector register: ${CMAKE_MATCH_0}")
+    endif()
+  endforeach()
+endif()

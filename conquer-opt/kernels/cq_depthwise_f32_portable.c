@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------------------------===//
 #include "conquer-opt/kernels/cq_common.h"
 
-enum { BLOCK = 16 }; // output channels summed at once
+enum { VECTORS = 4, BLOCK = 16 * VECTORS }; // output channels summed at once
 
 size_t CQ_SYMBOL(cq_depthwise_f32_size)(const cq_conv2d_params *p) {
   return (size_t)p->kernel_h * (size_t)p->kernel_w * (size_t)p->out_c;
@@ -18,22 +18,28 @@ void CQ_SYMBOL(cq_depthwise_f32_pack)(const float *weights, const cq_conv2d_para
     packed_weights[i] = weights[i];
 }
 
-/// sum[j] = sum over the taps inside the image, for BLOCK output channels from c0, where out_c is
-/// in_c.
-static void block_sum(const float *input, const float *weights, const cq_conv2d_params *p,
-                      const cq_window *window, size_t c0, float sum[BLOCK]) {
-  cq_f32x16 acc = {0};
+/// sum[j] = sum over the taps inside the image, for 16 * vectors output channels from c0, where
+/// out_c is in_c. `vectors` is a constant wherever this is inlined, so that the sums stay in
+/// registers.
+CQ_INLINE void block_sum(const float *input, const float *weights, const cq_conv2d_params *p,
+                         const cq_window *window, size_t c0, size_t vectors, float *sum) {
+  cq_f32x16 acc[VECTORS] = {{0}};
   for (ptrdiff_t ky = 0; ky < p->kernel_h; ++ky)
     for (ptrdiff_t kx = 0; kx < p->kernel_w; ++kx) {
       const ptrdiff_t tap = cq_tap_index(p, window, ky, kx);
       if (tap < 0)
         continue;
-      cq_f32x16 x, w;
-      __builtin_memcpy(&x, input + (size_t)tap + c0, sizeof(x));
-      __builtin_memcpy(&w, weights + (size_t)((ky * p->kernel_w + kx) * p->out_c) + c0, sizeof(w));
-      acc += x * w;
+      const float *from = input + (size_t)tap + c0;
+      const float *weight = weights + (size_t)((ky * p->kernel_w + kx) * p->out_c) + c0;
+      for (size_t v = 0; v < vectors; ++v) {
+        cq_f32x16 x, w;
+        __builtin_memcpy(&x, from + 16 * v, sizeof(x));
+        __builtin_memcpy(&w, weight + 16 * v, sizeof(w));
+        acc[v] += x * w;
+      }
     }
-  __builtin_memcpy(sum, &acc, sizeof(acc));
+  for (size_t v = 0; v < vectors; ++v)
+    __builtin_memcpy(sum + 16 * v, &acc[v], sizeof(acc[v]));
 }
 
 /// The same sum for output channel c of any layer.
@@ -63,11 +69,16 @@ void CQ_SYMBOL(cq_depthwise_f32)(const float *input, const float *weights, const
     for (size_t c0 = 0; c0 < out_c; c0 += BLOCK) {
       float sum[BLOCK];
       const size_t count = cq_min(out_c - c0, BLOCK);
-      if (count == BLOCK && p->in_c == p->out_c)
-        block_sum(input, weights, p, &window, c0, sum);
-      else
-        for (size_t j = 0; j < count; ++j)
-          sum[j] = channel_sum(input, weights, p, &window, c0 + j);
+      size_t done = 0;
+      if (p->in_c == p->out_c && count == BLOCK) {
+        block_sum(input, weights, p, &window, c0, VECTORS, sum);
+        done = BLOCK;
+      } else if (p->in_c == p->out_c) {
+        for (; done + 16 <= count; done += 16)
+          block_sum(input, weights, p, &window, c0 + done, 1, sum + done);
+      }
+      for (; done < count; ++done)
+        sum[done] = channel_sum(input, weights, p, &window, c0 + done);
       for (size_t j = 0; j < count; ++j)
         output[pixel * out_c + c0 + j] =
             cq_clamp(sum[j] + bias[c0 + j], p->clamp_min_f32, p->clamp_max_f32);

@@ -8,7 +8,7 @@
 
 #include "conquer-opt/kernels/cq_common.h"
 
-enum { CQ_DEPTHWISE_BLOCK = 16 }; // output channels summed at once
+enum { CQ_DEPTHWISE_VECTORS = 4, CQ_DEPTHWISE_BLOCK = 64 }; // output channels summed at once
 
 CQ_INLINE size_t cq_depthwise_plain_size(const cq_conv2d_params *p) {
   return (size_t)p->kernel_h * (size_t)p->kernel_w * (size_t)p->out_c;
@@ -23,25 +23,32 @@ CQ_INLINE void cq_depthwise_i8_plain_pack(const int8_t *weights, const int32_t *
     packed_bias[c] = bias[c];
 }
 
-/// acc[j] = sum over the taps inside the image of (input - input_zp) * weight, for 16 output
-/// channels from c0, where out_c is in_c. The padding is the zero point: it adds nothing. The
-/// products are in -32640..32640, so that 16 bits hold them.
-static inline void cq_depthwise_i8_block_sum(const int8_t *input, const int8_t *weights,
-                                             const cq_conv2d_params *p, const cq_window *window,
-                                             size_t c0, int32_t acc[CQ_DEPTHWISE_BLOCK]) {
-  cq_i32x16 sum = {0};
+/// acc[j] = sum over the taps inside the image of (input - input_zp) * weight, for 16 * vectors
+/// output channels from c0, where out_c is in_c. The padding is the zero point: it adds nothing.
+/// The products are in -32640..32640, so that 16 bits hold them. `vectors` is a constant wherever
+/// this is inlined.
+CQ_INLINE void cq_depthwise_i8_block_sum(const int8_t *input, const int8_t *weights,
+                                         const cq_conv2d_params *p, const cq_window *window,
+                                         size_t c0, size_t vectors, int32_t *acc) {
+  cq_i32x16 sum[CQ_DEPTHWISE_VECTORS] = {{0}};
   for (ptrdiff_t ky = 0; ky < p->kernel_h; ++ky)
     for (ptrdiff_t kx = 0; kx < p->kernel_w; ++kx) {
       const ptrdiff_t tap = cq_tap_index(p, window, ky, kx);
       if (tap < 0)
         continue;
-      cq_i8x16 x, w;
-      __builtin_memcpy(&x, input + (size_t)tap + c0, sizeof(x));
-      __builtin_memcpy(&w, weights + (size_t)((ky * p->kernel_w + kx) * p->out_c) + c0, sizeof(w));
-      const cq_i16x16 difference = __builtin_convertvector(x, cq_i16x16) - (int16_t)p->input_zp;
-      sum += __builtin_convertvector(difference * __builtin_convertvector(w, cq_i16x16), cq_i32x16);
+      const int8_t *from = input + (size_t)tap + c0;
+      const int8_t *weight = weights + (size_t)((ky * p->kernel_w + kx) * p->out_c) + c0;
+      for (size_t v = 0; v < vectors; ++v) {
+        cq_i8x16 x, w;
+        __builtin_memcpy(&x, from + 16 * v, sizeof(x));
+        __builtin_memcpy(&w, weight + 16 * v, sizeof(w));
+        const cq_i16x16 difference = __builtin_convertvector(x, cq_i16x16) - (int16_t)p->input_zp;
+        sum[v] +=
+            __builtin_convertvector(difference * __builtin_convertvector(w, cq_i16x16), cq_i32x16);
+      }
     }
-  __builtin_memcpy(acc, &sum, sizeof(sum));
+  for (size_t v = 0; v < vectors; ++v)
+    __builtin_memcpy(acc + 16 * v, &sum[v], sizeof(sum[v]));
 }
 
 /// The same sum for output channel c of any layer.
@@ -73,11 +80,16 @@ CQ_INLINE void cq_depthwise_i8_plain(const int8_t *input, const int8_t *weights,
     for (size_t c0 = 0; c0 < out_c; c0 += CQ_DEPTHWISE_BLOCK) {
       int32_t acc[CQ_DEPTHWISE_BLOCK];
       const size_t count = cq_min(out_c - c0, CQ_DEPTHWISE_BLOCK);
-      if (count == CQ_DEPTHWISE_BLOCK && p->in_c == p->out_c)
-        cq_depthwise_i8_block_sum(input, weights, p, &window, c0, acc);
-      else
-        for (size_t j = 0; j < count; ++j)
-          acc[j] = cq_depthwise_i8_channel_sum(input, weights, p, &window, c0 + j);
+      size_t done = 0;
+      if (p->in_c == p->out_c && count == CQ_DEPTHWISE_BLOCK) {
+        cq_depthwise_i8_block_sum(input, weights, p, &window, c0, CQ_DEPTHWISE_VECTORS, acc);
+        done = count;
+      } else if (p->in_c == p->out_c) {
+        for (; done + 16 <= count; done += 16)
+          cq_depthwise_i8_block_sum(input, weights, p, &window, c0 + done, 1, acc + done);
+      }
+      for (; done < count; ++done)
+        acc[done] = cq_depthwise_i8_channel_sum(input, weights, p, &window, c0 + done);
       for (size_t c = c0; c < c0 + count; ++c) {
         const size_t at = pixel * out_c + c;
         if (output_i8)
