@@ -236,6 +236,37 @@ static void run_pieces(tile_job *job, const cq_conv2d_params *p, const int8_t *i
   job->weights = weights;
 }
 
+/// Whether each row of a window inside the image can be taken as one tap: its bytes are contiguous,
+/// and the packed weights of its taps, too.
+static int has_whole_rows(const cq_conv2d_params *p) {
+  return p->dilation_w == 1 && p->kernel_h <= CQ_TILE_TAPS &&
+         (is_compact(p) || (p->in_c % 4 == 0 && p->in_c <= CHUNK_CHANNELS));
+}
+
+/// If all windows of the tile lie inside the image, and no read of whole words leaves the input,
+/// sets the job up to read whole rows of the windows, and returns 1.
+static int set_whole_rows(tile_job *job, const cq_conv2d_params *p, const int8_t *input,
+                          const cq_walk *walk) {
+  const ptrdiff_t row_stride = (ptrdiff_t)p->in_w * p->in_c;
+  const ptrdiff_t input_size = (ptrdiff_t)p->batch * p->in_h * row_stride;
+  const ptrdiff_t bytes = (ptrdiff_t)cq_round_up((size_t)p->kernel_w * (size_t)p->in_c, 4);
+  cq_window window = walk->window;
+  for (size_t r = 0; r < walk->rows; ++r, cq_window_next(p, &window)) {
+    ptrdiff_t at =
+        ((ptrdiff_t)window.image * p->in_h + window.y0) * row_stride + window.x0 * p->in_c;
+    if (!cq_window_is_inside(p, &window) ||
+        at + (p->kernel_h - 1) * p->dilation_h * row_stride + bytes > input_size)
+      return 0;
+    for (ptrdiff_t ky = 0; ky < p->kernel_h; ++ky, at += p->dilation_h * row_stride)
+      job->input.rows[ky][r] = (const char *)input + at;
+  }
+  job->taps = (size_t)p->kernel_h;
+  job->bytes = (size_t)bytes;
+  job->tail = 0;
+  job->first = job->last = 1;
+  return 1;
+}
+
 /// Which bytes of a row of the window lie inside the image, seen from its first byte.
 static uint64_t row_mask(const cq_conv2d_params *p, ptrdiff_t x0) {
   const ptrdiff_t left = x0 < 0 ? -x0 : 0, right = p->in_w - x0;
@@ -252,9 +283,13 @@ static void set_compact_rows(tile_job *job, const cq_conv2d_params *p, const int
   const ptrdiff_t input_size = (ptrdiff_t)p->batch * p->in_h * p->in_w * p->in_c;
   const __m512i zp = _mm512_set1_epi8((int8_t)p->input_zp);
   cq_window window = walk->window;
+  job->taps = tap_count(p);
+  job->bytes = cq_round_up(tap_size(p), 4);
+  job->tail = 0;
+  job->first = job->last = 1;
   for (size_t r = 0; r < walk->rows; ++r, cq_window_next(p, &window)) {
     const uint64_t mask = row_mask(p, window.x0);
-    const int whole = mask == cq_channel_mask((size_t)(p->kernel_w * p->in_c));
+    const int whole = mask == cq_channel_mask(tap_size(p));
     for (ptrdiff_t ky = 0; ky < p->kernel_h; ++ky) {
       const ptrdiff_t y = window.y0 + ky * p->dilation_h;
       const ptrdiff_t at =
@@ -278,7 +313,7 @@ static void set_compact_rows(tile_job *job, const cq_conv2d_params *p, const int
 CQ_INLINE void conv2d(const int8_t *input, const int8_t *weights, const int32_t *bias,
                       const float *multiplier, const cq_conv2d_params *p, int8_t *output_i8,
                       float *output_f32, size_t workgroup, size_t workgroup_count) {
-  const int compact = is_compact(p);
+  const int compact = is_compact(p), has_rows = has_whole_rows(p);
   _Alignas(64) union {
     int8_t padding[CHUNK_CHANNELS];
     int8_t copies[CQ_TILE_PIXELS][COMPACT_ROWS][COMPACT_BYTES];
@@ -287,10 +322,6 @@ CQ_INLINE void conv2d(const int8_t *input, const int8_t *weights, const int32_t 
   job.params = p;
   job.output_i8 = NULL;
   job.output_f32 = NULL;
-  job.taps = tap_count(p);
-  job.bytes = cq_round_up(tap_size(p), 4);
-  job.tail = 0;
-  job.first = job.last = 1;
   job.input.group.begin = job.input.group.end = 0;
   if (!compact)
     for (size_t i = 0; i < cq_min((size_t)p->in_c, CHUNK_CHANNELS); ++i)
@@ -304,12 +335,14 @@ CQ_INLINE void conv2d(const int8_t *input, const int8_t *weights, const int32_t 
       job.output_f32 = output_f32 + at;
     if (walk.is_new_block)
       set_block(&job, p, walk.vectors, weights, bias, multiplier);
-    if (!compact) {
+    if (compact ? !walk.is_new_tile : has_rows && set_whole_rows(&job, p, input, &walk)) {
+      // The pointers are set: those of a compact tile serve all its blocks.
+    } else if (!compact) {
       run_pieces(&job, p, input, buffer.padding, &walk);
       continue;
-    }
-    if (walk.is_new_tile)
+    } else if (!set_whole_rows(&job, p, input, &walk)) {
       set_compact_rows(&job, p, input, buffer.copies, &walk);
+    }
     call_tile(&job, walk.rows, walk.vectors.end - walk.vectors.begin);
   }
 }
