@@ -2,7 +2,7 @@
 
 #include <sqlite3.h>
 
-#include <cmath>
+#include <filesystem>
 
 namespace conquer {
 
@@ -96,6 +96,11 @@ private:
 
 void Archive::Close::operator()(sqlite3 *handle) const { sqlite3_close(handle); }
 
+Error Archive::damaged(const std::string &finding) const {
+  return {"archive is damaged: " + finding, file, "a file that conquer-search wrote",
+          "restore it, or move it away to start anew"};
+}
+
 /// The Error of the last failed SQLite call.
 Error Archive::failure(const std::string &action) const {
   switch (sqlite3_errcode(database.get())) {
@@ -135,6 +140,11 @@ Result<Archive> Archive::open(const std::string &path) {
   Archive archive(Handle(raw), path);
   if (status != SQLITE_OK)
     return archive.failure("open the archive");
+  // SQLite takes a file that is shorter than its header for an empty one.
+  std::error_code unreadable;
+  auto bytes = std::filesystem::file_size(path, unreadable);
+  if (!unreadable && bytes > 0 && bytes < 512)
+    return archive.damaged("the file is cut short");
   // The lock is taken by the first transaction and kept until the connection closes or the process
   // dies.
   if (Status locked = archive.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL;"
@@ -152,6 +162,14 @@ Status Archive::checkContents() {
   Statement tables(database.get(), "SELECT count(*) FROM sqlite_master");
   if (!tables.step())
     return failure("read the archive");
+  // Nor does it notice a last page that is cut short.
+  Statement pages(database.get(), "SELECT page_count * page_size FROM pragma_page_count, "
+                                  "pragma_page_size");
+  std::error_code ignored;
+  if (!pages.step())
+    return failure("read the archive");
+  if (pages.integer() != static_cast<int64_t>(std::filesystem::file_size(file, ignored)))
+    return damaged("the file is cut short");
   if (tables.integer() == 0)
     return execute((std::string("BEGIN;") + schema + "COMMIT;").c_str());
   Statement header(database.get(), "SELECT application_id, user_version FROM "
@@ -168,8 +186,7 @@ Status Archive::checkContents() {
   if (!check.step())
     return failure("read the archive");
   if (std::string finding = check.text(); finding != "ok")
-    return Error{"archive is damaged: " + finding, file, "a file that conquer-search wrote",
-                 "restore it, or move it away to start anew"};
+    return damaged(finding);
   return success();
 }
 

@@ -47,6 +47,7 @@ private:
 
   Archive(Handle database, std::string path)
       : database(std::move(database)), file(std::move(path)) {}
+  Error damaged(const std::string &finding) const;
   Error failure(const std::string &action) const;
   Status execute(const char *sql) const;
   Status checkContents();
