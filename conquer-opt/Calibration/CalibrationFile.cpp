@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cfloat>
 #include <cmath>
 
 namespace conquer {
@@ -24,19 +25,25 @@ std::string show(double min, double max) {
 
 } // namespace
 
+Status checkRange(const std::string &id, const Range &range, const std::string &where) {
+  auto finite = [](double value) { return std::fabs(value) <= FLT_MAX; };
+  if (!finite(range.min) || !finite(range.max) || range.min > 0 || range.max < 0)
+    return Error{"range is " + show(range.min, range.max), where + ": ranges." + id,
+                 "finite f32 values with min <= 0 <= max", "calibrate again"};
+  if (!finite(range.observedMin) || !finite(range.observedMax) ||
+      range.observedMin > range.observedMax)
+    return Error{"observed range is " + show(range.observedMin, range.observedMax),
+                 where + ": ranges." + id, "finite f32 values, observed_min <= observed_max",
+                 "calibrate again"};
+  return success();
+}
+
 Status checkCalibration(const Calibration &calibration, const std::string &where) {
   if (calibration.samples < 1)
     return Error{"samples is " + std::to_string(calibration.samples), where, "at least 1", ""};
-  for (const auto &[id, range] : calibration.ranges) {
-    bool finite = std::isfinite(range.min) && std::isfinite(range.max) &&
-                  std::isfinite(range.observedMin) && std::isfinite(range.observedMax);
-    if (!finite || range.min > 0 || range.max < 0)
-      return Error{"range is " + show(range.min, range.max), where + ": ranges." + id,
-                   "finite values with min <= 0 <= max", "calibrate again"};
-    if (range.observedMin > range.observedMax)
-      return Error{"observed range is " + show(range.observedMin, range.observedMax),
-                   where + ": ranges." + id, "observed_min <= observed_max", "calibrate again"};
-  }
+  for (const auto &[id, range] : calibration.ranges)
+    if (Status status = checkRange(id, range, where); !status)
+      return status;
   return success();
 }
 

@@ -28,6 +28,10 @@ struct Calibration {
   std::map<std::string, Range> ranges; ///< by conquer.id: layers, other ops, inputs
 };
 
+/// success(), or an Error naming the id if its range is not finite (in f32), not ordered or lacks
+/// zero. `where` begins the message.
+Status checkRange(const std::string &id, const Range &range, const std::string &where);
+
 /// success(), or an Error naming the id whose range is not finite, not ordered or lacks zero.
 /// `where` begins the message.
 Status checkCalibration(const Calibration &calibration, const std::string &where);

@@ -25,6 +25,7 @@ inline constexpr llvm::StringLiteral layerAttrName = "conquer.layer";
 inline constexpr llvm::StringLiteral precisionAttrName = "conquer.precision";
 inline constexpr llvm::StringLiteral scaleAttrName = "conquer.scale";
 inline constexpr llvm::StringLiteral zeroPointAttrName = "conquer.zero_point";
+inline constexpr llvm::StringLiteral conversionsAttrName = "conquer.conversions";
 
 /// The op's `conquer.id`, empty if it has none.
 llvm::StringRef getId(mlir::Operation *op);

@@ -27,11 +27,14 @@ def Conquer_Dialect : Dialect {
     * `conquer.scale` (f32) and `conquer.zero_point` (i32): on the op whose result is an i8 activation,
       real = scale * (code - zero_point). Written by quantize, read by error reports; the arithmetic itself is
       spelled out in the ops.
+    * `conquer.conversions` (dictionary of i64), on the module: how often quantize changes precision: `quantize`
+      (f32 to i8), `dequantize` (i8 to f32), `direct` (layers that give f32 from their accumulator).
   }];
   let hasConstantMaterializer = 0;
   let discardableAttrs = (ins
     "::mlir::StringAttr":$id, "::mlir::StringAttr":$layer, "::mlir::StringAttr":$precision,
-    "::mlir::FloatAttr":$scale, "::mlir::IntegerAttr":$zero_point);
+    "::mlir::FloatAttr":$scale, "::mlir::IntegerAttr":$zero_point,
+    "::mlir::DictionaryAttr":$conversions);
 }
 
 class Conquer_ConvOp<string mnemonic> : Op<Conquer_Dialect, mnemonic, [Pure]> {

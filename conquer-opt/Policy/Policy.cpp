@@ -67,8 +67,8 @@ std::string policyToJson(const Policy &policy) {
   return json.dump(1) + "\n";
 }
 
-Status checkPolicy(const Policy &policy, const std::vector<PolicyLayer> &layers,
-                   const Profile &profile, const std::string &where) {
+Status checkKnownLayers(const Policy &policy, const std::vector<PolicyLayer> &layers,
+                        const std::string &where) {
   std::set<std::string> known;
   for (const PolicyLayer &layer : layers)
     known.insert(layer.id);
@@ -77,18 +77,31 @@ Status checkPolicy(const Policy &policy, const std::vector<PolicyLayer> &layers,
       return Error{"unknown layer id", where + ": layers." + entry.first,
                    "one of the " + std::to_string(known.size()) + " layers of the network",
                    "layers.json, which prepare writes, lists them"};
-  for (const PolicyLayer &layer : layers) {
-    auto entry = policy.layers.find(layer.id);
-    if (entry == policy.layers.end())
-      return Error{"missing layer '" + layer.id + "'", where + ": layers",
-                   "a precision for every layer", "add the layer, for example as f32"};
-    if (!profile.allows(layer.kind, entry->second))
-      return Error{layer.kind + " cannot run in " + std::string(precisionName(entry->second)) +
-                       " on profile '" + profile.name + "'",
-                   where + ": layers." + layer.id,
-                   "one of " + names(profile.precisionsOf(layer.kind)),
-                   "edit the policy, or choose a profile that allows it"};
-  }
+  return success();
+}
+
+Status checkLayer(const Policy &policy, const PolicyLayer &layer, const Profile &profile,
+                  const std::string &where) {
+  auto entry = policy.layers.find(layer.id);
+  if (entry == policy.layers.end())
+    return Error{"missing layer '" + layer.id + "'", where + ": layers",
+                 "a precision for every layer", "add the layer, for example as f32"};
+  if (!profile.allows(layer.kind, entry->second))
+    return Error{layer.kind + " cannot run in " + std::string(precisionName(entry->second)) +
+                     " on profile '" + profile.name + "'",
+                 where + ": layers." + layer.id,
+                 "one of " + names(profile.precisionsOf(layer.kind)),
+                 "edit the policy, or choose a profile that allows it"};
+  return success();
+}
+
+Status checkPolicy(const Policy &policy, const std::vector<PolicyLayer> &layers,
+                   const Profile &profile, const std::string &where) {
+  if (Status status = checkKnownLayers(policy, layers, where); !status)
+    return status;
+  for (const PolicyLayer &layer : layers)
+    if (Status status = checkLayer(policy, layer, profile, where); !status)
+      return status;
   return success();
 }
 

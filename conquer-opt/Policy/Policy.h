@@ -42,6 +42,15 @@ Result<Policy> readPolicy(const std::string &path);
 /// The text of a policy.json.
 std::string policyToJson(const Policy &policy);
 
+/// success(), or an Error naming the first id of the policy that is none of the layers.
+Status checkKnownLayers(const Policy &policy, const std::vector<PolicyLayer> &layers,
+                        const std::string &where);
+
+/// success(), or the Error that the policy lacks the layer or gives it a precision that the profile
+/// does not allow.
+Status checkLayer(const Policy &policy, const PolicyLayer &layer, const Profile &profile,
+                  const std::string &where);
+
 /// success() if the policy names exactly the given layers, each with a precision that the profile
 /// allows for its kind; otherwise one Error naming the first offending layer: unknown ids before
 /// missing ones before illegal precisions. `where` (a file name) begins the message.

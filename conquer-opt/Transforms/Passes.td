@@ -63,6 +63,71 @@ def WriteLayersPass : Pass<"conquer-write-layers", "mlir::ModuleOp"> {
 // Quantize
 //===----------------------------------------------------------------------------------===//
 
+class ConquerProfileOptions {
+  list<Option> options = [
+    Option<"profile", "profile", "std::string", "\"host\"",
+           "Target profile: a name, a .json file, or 'host'">,
+    Option<"profileDir", "profile-dir", "std::string", "\"\"",
+           "Folder of the profiles; default: data/profiles beside the program">
+  ];
+}
+defvar profileOptions = ConquerProfileOptions<>.options;
+
+def AssignPrecisionsPass : Pass<"conquer-assign-precisions", "::mlir::ModuleOp"> {
+  let summary = "Give every op of prepared IR the precision it runs in";
+  let description = [{
+    Needs prepared IR, whose layers have a `conquer.id`, and a policy that gives each of them a precision which
+    the profile allows. Writes `conquer.precision` on every op that computes an activation: layers from the
+    policy, all others by the rule of docs/precision-of-other-ops.md. Changes nothing else.
+
+    Fails, with the id of the layer, when the policy has an unknown or lacks a known layer, when the profile
+    does not allow a precision, and when an i8 layer has no integer form (weights that are not constant).
+
+    Example: test/Transforms/assign-precisions.mlir
+  }];
+  let options = [
+    Option<"policy", "policy", "std::string", "", "policy.json">
+  ] # profileOptions;
+}
+
+def QuantizePass : Pass<"conquer-quantize", "::mlir::ModuleOp"> {
+  let summary = "Rewrite ops of precision i8 as integer TOSA";
+  let description = [{
+    Needs `conquer.precision` on every op that computes an activation and the ranges of their values. Rewrites
+    every i8 op as the chain of TOSA ops that the numeric contract spells (DESIGN section 3), requantised as the
+    profile says, with a clamp that directly follows a layer or an add folded into its code bounds. A value
+    is converted at most once per precision, behind its producer; an i8 layer all of whose readers are f32 gives f32
+    straight from its accumulator. Function arguments and results stay f32.
+
+    Leaves `conquer.id` on the op whose result stands for the original value, `conquer.layer` on the layer itself,
+    `conquer.scale` and `conquer.zero_point` on ops with i8 results, and counts the conversions in the module's
+    `conquer.conversions`: {quantize, dequantize, direct} (direct: f32 from the accumulator).
+
+    Fails, with the id, when a range is missing, a weight is not finite, or a value cannot be rescaled.
+
+    Example: test/Transforms/quantize.mlir
+  }];
+  let options = [
+    Option<"calibration", "calibration", "std::string", "", "calibration.json">
+  ] # profileOptions;
+  let dependentDialects = ["::mlir::tosa::TosaDialect"];
+}
+
+def VerifyQuantizedPass : Pass<"conquer-verify-quantized", "::mlir::ModuleOp"> {
+  let summary = "Check that IR keeps the contract of the quantize stage";
+  let description = [{
+    Fails, located at the op, unless every layer has exactly one precision, which the profile allows and its types
+    show, every layer id and every `conquer.id` occurs once, every i8 activation has its scale and zero point, and
+    functions take and give no integers. On success attaches the TOSA target environment (specification 1.0, PRO-INT and
+    PRO-FP, level 8k; level none if there is a rank-4 pad, which MLIR's level check refuses by mistake), so that
+    --tosa-validate=strict-op-spec-alignment can follow.
+
+    Example: test/Transforms/verify-quantized-invalid.mlir
+  }];
+  let options = profileOptions;
+  let dependentDialects = ["::mlir::tosa::TosaDialect"];
+}
+
 //===----------------------------------------------------------------------------------===//
 // Fuse
 //===----------------------------------------------------------------------------------===//

@@ -12,6 +12,7 @@
 
 #include "conquer-opt/Import/OnnxImport.h"
 #include "conquer-opt/Pipelines/Prepare.h"
+#include "conquer-opt/Pipelines/Quantize.h"
 #include "conquer-opt/Transforms/Passes.h"
 #include "hardware/Profile.h"
 
@@ -59,6 +60,7 @@ void registerPasses() {
   mlir::tosa::registerTosaPasses();
   conquer::registerConquerPasses();
   conquer::registerPreparePipeline();
+  conquer::registerQuantizePipeline();
 }
 
 } // namespace

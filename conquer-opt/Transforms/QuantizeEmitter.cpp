@@ -1,0 +1,143 @@
+//===- QuantizeEmitter.cpp - the spelling of the numeric contract in TOSA ------------------===//
+
+#include "conquer-opt/Transforms/QuantizeEmitter.h"
+
+using namespace mlir;
+
+namespace conquer {
+
+namespace {
+
+ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+RankedTensorType broadcastType(Value a, Value b) {
+  SmallVector<int64_t> shape(shapeOf(a));
+  for (auto [size, other] : llvm::zip_equal(shape, shapeOf(b)))
+    size = std::max(size, other);
+  return RankedTensorType::get(shape, getElementTypeOrSelf(a));
+}
+
+RankedTensorType withElement(Value value, Type element) {
+  return cast<RankedTensorType>(value.getType()).clone(element);
+}
+
+} // namespace
+
+Value QuantizeEmitter::constant(RankedTensorType type, DenseElementsAttr values) {
+  Value &known = pool[values];
+  if (!known) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(builder.getInsertionBlock());
+    known = tosa::ConstOp::create(builder, loc, type, values);
+  }
+  return known;
+}
+
+Value QuantizeEmitter::constantI8(ArrayRef<int64_t> shape, ArrayRef<int8_t> values) {
+  auto type = RankedTensorType::get(shape, builder.getI8Type());
+  return constant(type, DenseElementsAttr::get(type, values));
+}
+
+Value QuantizeEmitter::constantI32(ArrayRef<int64_t> shape, ArrayRef<int32_t> values) {
+  auto type = RankedTensorType::get(shape, builder.getI32Type());
+  return constant(type, DenseElementsAttr::get(type, values));
+}
+
+Value QuantizeEmitter::constantF32(ArrayRef<int64_t> shape, ArrayRef<float> values) {
+  auto type = RankedTensorType::get(shape, builder.getF32Type());
+  return constant(type, DenseElementsAttr::get(type, values));
+}
+
+Value QuantizeEmitter::zeroPointI8(int32_t value) {
+  return constantI8({1}, {static_cast<int8_t>(value)});
+}
+
+SmallVector<int64_t> QuantizeEmitter::alongLastAxis(Value like, size_t size) {
+  SmallVector<int64_t> shape(shapeOf(like).size(), 1);
+  if (!shape.empty())
+    shape.back() = static_cast<int64_t>(size);
+  return shape;
+}
+
+Value QuantizeEmitter::cast(Value input, Type element) {
+  return tosa::CastOp::create(builder, loc, withElement(input, element), input);
+}
+
+Value QuantizeEmitter::add(Value a, Value b) {
+  return tosa::AddOp::create(builder, loc, broadcastType(a, b), a, b);
+}
+
+Value QuantizeEmitter::mul(Value a, Value b) {
+  return tosa::MulOp::create(builder, loc, broadcastType(a, b), a, b, zeroPointI8(0));
+}
+
+Value QuantizeEmitter::clampF32(Value input, float low, float high) {
+  return tosa::ClampOp::create(builder, loc, input.getType(), input, builder.getF32FloatAttr(low),
+                               builder.getF32FloatAttr(high));
+}
+
+Value QuantizeEmitter::rescale(Value input, ArrayRef<Rescale> factors, int32_t inputZeroPoint,
+                               int32_t outputZeroPoint, Type element) {
+  SmallVector<int32_t> multipliers;
+  SmallVector<int8_t> shifts;
+  for (const Rescale &factor : factors) {
+    multipliers.push_back(factor.multiplier);
+    shifts.push_back(static_cast<int8_t>(factor.shift));
+  }
+  auto zeroPoint = [&](Type type, int32_t value) {
+    return type.isInteger(8) ? zeroPointI8(value) : constantI32({1}, {value});
+  };
+  int64_t count = static_cast<int64_t>(factors.size());
+  return tosa::RescaleOp::create(
+      builder, loc, withElement(input, element), input, constantI32({count}, multipliers),
+      constantI8({count}, shifts), zeroPoint(getElementTypeOrSelf(input), inputZeroPoint),
+      zeroPoint(element, outputZeroPoint), /*scale32=*/true, tosa::RoundingMode::SINGLE_ROUND,
+      /*per_channel=*/count > 1, /*input_unsigned=*/false, /*output_unsigned=*/false);
+}
+
+Value QuantizeEmitter::roundToCodes(Value scaled, CodeBounds bounds, int32_t zeroPoint) {
+  // The clamp comes first, so that nothing overflows the conversion.
+  Value clamped = clampF32(scaled, static_cast<float>(bounds.min - zeroPoint),
+                           static_cast<float>(bounds.max - zeroPoint));
+  Value rounded = cast(clamped, builder.getI32Type());
+  Value shifted = add(rounded, constantI32(alongLastAxis(scaled, 1), {zeroPoint}));
+  return cast(shifted, builder.getI8Type());
+}
+
+Value QuantizeEmitter::toReal(Value accumulator, ArrayRef<float> multipliers) {
+  Value real = cast(accumulator, builder.getF32Type());
+  return mul(real, constantF32(alongLastAxis(accumulator, multipliers.size()), multipliers));
+}
+
+Value QuantizeEmitter::requantize(Value accumulator, ArrayRef<float> multipliers, CodeBounds bounds,
+                                  int32_t zeroPoint) {
+  return roundToCodes(toReal(accumulator, multipliers), bounds, zeroPoint);
+}
+
+Value QuantizeEmitter::requantize(Value accumulator, ArrayRef<Rescale> factors, CodeBounds bounds,
+                                  int32_t zeroPoint) {
+  Value codes = rescale(accumulator, factors, 0, zeroPoint, builder.getI8Type());
+  if (bounds.min == -128 && bounds.max == 127)
+    return codes;
+  return tosa::ClampOp::create(builder, loc, codes.getType(), codes,
+                               builder.getI8IntegerAttr(static_cast<int8_t>(bounds.min)),
+                               builder.getI8IntegerAttr(static_cast<int8_t>(bounds.max)));
+}
+
+Value QuantizeEmitter::quantize(Value real, AffineParams params) {
+  float reciprocal = static_cast<float>(1.0 / params.scale);
+  Value scaled = mul(real, constantF32(alongLastAxis(real, 1), {reciprocal}));
+  return roundToCodes(scaled, CodeBounds(), params.zeroPoint);
+}
+
+Value QuantizeEmitter::dequantize(Value codes, AffineParams params) {
+  Value wide = cast(codes, builder.getI32Type());
+  Value zeroPoint = constantI32(alongLastAxis(codes, 1), {params.zeroPoint});
+  Value distance = tosa::SubOp::create(builder, loc, wide.getType(), wide, zeroPoint);
+  Value real = cast(distance, builder.getF32Type());
+  return mul(real, constantF32(alongLastAxis(codes, 1), {params.scale}));
+}
+
+} // namespace conquer

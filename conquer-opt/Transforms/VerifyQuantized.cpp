@@ -1,0 +1,126 @@
+//===- VerifyQuantized.cpp - checks the contract of the quantize stage ---------------------===//
+
+#include "conquer-opt/Transforms/Passes.h"
+#include "conquer-opt/Transforms/PrecisionRules.h"
+#include "conquer-opt/Transforms/QuantizeInputs.h"
+
+#include "mlir/Dialect/Tosa/IR/TargetEnv.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+
+namespace conquer {
+#define GEN_PASS_DEF_VERIFYQUANTIZEDPASS
+#include "conquer-opt/Transforms/Passes.h.inc"
+
+namespace {
+
+/// The names seen so far in one role, each with its first op.
+using Names = llvm::StringMap<Operation *>;
+
+LogicalResult checkUnique(Operation *op, StringRef attribute, StringRef name, Names &seen) {
+  auto [entry, isNew] = seen.try_emplace(name, op);
+  if (isNew)
+    return mlir::success();
+  InFlightDiagnostic error = op->emitError(attribute) << " '" << name << "' occurs twice";
+  error.attachNote(entry->second->getLoc()) << "the first is here";
+  return error;
+}
+
+/// One layer: its id, its precision, and types that agree with it.
+LogicalResult checkLayer(Operation *op, const Profile &profile, Names &layers) {
+  auto name = op->getAttrOfType<StringAttr>(layerAttrName);
+  if (!name)
+    return op->emitError("layer without ") << layerAttrName << ", expected quantised IR";
+  if (failed(checkUnique(op, layerAttrName, name.getValue(), layers)))
+    return failure();
+  std::optional<Precision> precision = getPrecision(op);
+  if (!precision)
+    return op->emitError("layer '") << name.getValue() << "' has no known " << precisionAttrName;
+  if (!profile.allows(getLayerKind(op).str(), *precision))
+    return op->emitError("layer '")
+           << name.getValue() << "': " << getLayerKind(op) << " cannot run in "
+           << StringRef(precisionName(*precision)) << " on profile '" << profile.name << "'";
+  bool integer = *precision == Precision::I8;
+  auto has = [&](Value value, unsigned bits) {
+    Type element = getElementTypeOrSelf(value);
+    return integer ? element.isInteger(bits) : element.isF32();
+  };
+  if (!has(op->getOperand(0), 8) || !has(op->getOperand(1), 8) || !has(op->getResult(0), 32))
+    return op->emitError("layer '")
+           << name.getValue() << "' is " << op->getName()
+           << " on types that are not those of precision " << StringRef(precisionName(*precision));
+  return mlir::success();
+}
+
+/// Any other op that stands for a value of the network.
+LogicalResult checkValue(Operation *op, Names &ids) {
+  if (StringRef id = getId(op); !id.empty() && failed(checkUnique(op, idAttrName, id, ids)))
+    return failure();
+  bool named = !getId(op).empty() && op->getNumResults() == 1;
+  if (named && getElementTypeOrSelf(op->getResult(0)).isInteger(8) &&
+      (!op->getAttrOfType<FloatAttr>(scaleAttrName) ||
+       !op->getAttrOfType<IntegerAttr>(zeroPointAttrName)))
+    return op->emitError("'") << getId(op) << "' is i8 without " << scaleAttrName << " and "
+                              << zeroPointAttrName;
+  return mlir::success();
+}
+
+LogicalResult checkSignature(func::FuncOp function) {
+  for (ArrayRef<Type> types :
+       {function.getFunctionType().getInputs(), function.getFunctionType().getResults()})
+    for (Type type : types)
+      if (getElementTypeOrSelf(type).isInteger(8))
+        return function.emitError("function takes or gives ") << type << ", expected f32";
+  return mlir::success();
+}
+
+struct VerifyQuantizedPass : impl::VerifyQuantizedPassBase<VerifyQuantizedPass> {
+  using VerifyQuantizedPassBase::VerifyQuantizedPassBase;
+  explicit VerifyQuantizedPass(SharedQuantizeInputs inputs) : inputs(std::move(inputs)) {}
+
+  LogicalResult loadInputs() {
+    auto loaded = std::make_shared<QuantizeInputs>();
+    Result<Profile> target = loadPassProfile(profile, profileDir);
+    if (!target)
+      return getOperation().emitError(target.error().message());
+    loaded->profile = *target;
+    inputs = loaded;
+    return mlir::success();
+  }
+
+  void attachTarget(bool hasPad) {
+    auto level = hasPad ? tosa::Level::none : tosa::Level::eightK;
+    auto target = tosa::TargetEnvAttr::get(&getContext(), tosa::SpecificationVersion::V_1_0, level,
+                                           {tosa::Profile::pro_int, tosa::Profile::pro_fp}, {});
+    getOperation()->setAttr(tosa::TargetEnvAttr::name, target);
+  }
+
+  void runOnOperation() override {
+    if (!inputs && failed(loadInputs()))
+      return signalPassFailure();
+    Names layers, ids;
+    bool hasPad = false;
+    WalkResult result = getOperation().walk([&](Operation *op) -> WalkResult {
+      hasPad |= isa<tosa::PadOp>(op);
+      if (auto function = dyn_cast<func::FuncOp>(op))
+        return checkSignature(function);
+      if (isLayer(op) && failed(checkLayer(op, inputs->profile, layers)))
+        return WalkResult::interrupt();
+      return checkValue(op, ids);
+    });
+    if (result.wasInterrupted())
+      return signalPassFailure();
+    attachTarget(hasPad);
+  }
+
+  SharedQuantizeInputs inputs;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createVerifyQuantizedPass(SharedQuantizeInputs inputs) {
+  return std::make_unique<VerifyQuantizedPass>(std::move(inputs));
+}
+
+} // namespace conquer
