@@ -81,7 +81,8 @@ std::string NSGA2::stopReason() const {
   return seen.size() >= spaceSize ? "space exhausted" : "";
 }
 
-const std::vector<Proposal> &NSGA2::ask(const Predictor *predictor) {
+const std::vector<Proposal> &NSGA2::ask(const Predictor *predictor,
+                                        const std::vector<Proposal> &extra) {
   if (waiting > 0)
     return asked;
   asked.clear();
@@ -94,9 +95,9 @@ const std::vector<Proposal> &NSGA2::ask(const Predictor *predictor) {
         fresh.insert(proposal.genome);
       addUnseen(asked, fresh, population);
     } else if (predictor) {
-      asked = pickWith(*predictor, breed(population * options.offspringFactor));
+      asked = pickWith(*predictor, breed(population * options.offspringFactor, extra));
     } else {
-      asked = breed(population);
+      asked = breed(population, {});
     }
   }
   for (const Proposal &proposal : asked)
@@ -107,9 +108,9 @@ const std::vector<Proposal> &NSGA2::ask(const Predictor *predictor) {
   return asked;
 }
 
-/// Offspring that nobody has seen, up to `count`; at least a population unless the space is
-/// exhausted.
-std::vector<Proposal> NSGA2::breed(size_t count) {
+/// What of `extra` nobody has seen, and up to `count` offspring; at least a population unless the
+/// space is exhausted.
+std::vector<Proposal> NSGA2::breed(size_t count, const std::vector<Proposal> &extra) {
   std::vector<size_t> rank(members.size());
   std::vector<double> crowding(members.size());
   std::vector<Fitness> fitness;
@@ -128,6 +129,10 @@ std::vector<Proposal> NSGA2::breed(size_t count) {
   }
   std::vector<Proposal> proposals;
   std::set<Genome> fresh;
+  for (const Proposal &proposal : extra)
+    if (!seen.count(proposal.genome) && fresh.insert(proposal.genome).second)
+      proposals.push_back(proposal);
+  count += proposals.size();
   // A population that has converged mostly breeds what is known already; random genomes fill the
   // rest.
   size_t attempts = members.empty() ? 0 : 10 * count;

@@ -54,8 +54,10 @@ public:
   /// The candidates of the current generation; a new generation is made if all earlier ones are
   /// told. Never a genome that was asked before, so it may hold fewer than `population`; empty if
   /// the run is done. With a predictor, offspringFactor x population offspring are proposed and
-  /// screened.
-  const std::vector<Proposal> &ask(const Predictor *predictor = nullptr);
+  /// screened, beside those of `extra` that were not asked yet (they must fit the alphabets;
+  /// ignored in the first generation and without a predictor).
+  const std::vector<Proposal> &ask(const Predictor *predictor = nullptr,
+                                   const std::vector<Proposal> &extra = {});
 
   /// The outcome of the candidate at `position` of the current generation. The last outcome of a
   /// generation closes it. Errors: no such position, told before, a value that is not finite, a
@@ -78,7 +80,7 @@ private:
   };
 
   NSGA2(std::vector<int> alphabetSizes, const NSGA2Options &options);
-  std::vector<Proposal> breed(size_t count);
+  std::vector<Proposal> breed(size_t count, const std::vector<Proposal> &extra);
   Genome child(const std::vector<size_t> &rank, const std::vector<double> &crowding);
   void addUnseen(std::vector<Proposal> &proposals, std::set<Genome> &fresh, size_t count);
   std::vector<Proposal> pickWith(const Predictor &predictor, std::vector<Proposal> proposals);

@@ -190,6 +190,33 @@ TEST(NSGA2, PredictorKeepsWhatItPromises) {
     EXPECT_EQ(proposal.genome[0], 0);
 }
 
+TEST(NSGA2, ExtraProposalsAreScreenedLikeOffspring) {
+  NSGA2Options options;
+  options.population = 6;
+  options.exploration = 0;
+  NSGA2 search = *NSGA2::create(std::vector<int>(30, 2), options, {});
+  // Fewer zeros are better in both objectives; nobody breeds all ones in one generation.
+  Predictor predictor = [](const Genome &genome) {
+    double zeros = double(std::count(genome.begin(), genome.end(), 0));
+    return Forecast{{{zeros, zeros}, 0}, {0, 0}};
+  };
+  Genome best(30, 1), worst(30, 0);
+  std::vector<Proposal> extra = {{worst, "frontier"}, {best, "frontier"}, {best, "frontier"}};
+  std::vector<Proposal> first = search.ask(&predictor, extra);
+  for (size_t i = 0; i < first.size(); ++i)
+    ASSERT_TRUE(search.tell(i, {false, predictor(first[i].genome).mean}));
+  std::vector<Proposal> asked = search.ask(&predictor, extra);
+  ASSERT_EQ(asked.size(), 6u);
+  EXPECT_EQ(asked[0].genome, best);
+  EXPECT_EQ(asked[0].origin, "frontier");
+  for (size_t i = 1; i < asked.size(); ++i)
+    EXPECT_TRUE(asked[i].genome != best && asked[i].genome != worst);
+  for (size_t i = 0; i < asked.size(); ++i)
+    ASSERT_TRUE(search.tell(i, {false, predictor(asked[i].genome).mean}));
+  for (const Proposal &proposal : search.ask(&predictor, extra))
+    EXPECT_NE(proposal.genome, best); // asked before
+}
+
 TEST(NSGA2, RefusesBadArguments) {
   auto message = [](std::vector<int> sizes, NSGA2Options options,
                     std::vector<Proposal> first = {}) {

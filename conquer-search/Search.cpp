@@ -81,26 +81,42 @@ Result<GenomeSpace> makeSpace(const Network &network, std::map<std::string, Prec
   return GenomeSpace::create(std::move(ids), std::move(alphabets));
 }
 
-/// Uniform policies, then the frontier of the surrogates up to half a population.
-std::vector<Proposal> firstProposals(const GenomeSpace &space, const SearchOptions &options,
-                                     const Surrogates &surrogates) {
-  std::vector<Proposal> first;
-  std::vector<Genome> starts;
+/// The uniform policies of all precisions, each once.
+std::vector<Genome> uniformGenomes(const GenomeSpace &space) {
+  std::vector<Genome> genomes;
   for (Precision precision : space.precisions()) {
     Genome genome = space.uniform(precision);
-    if (std::count(starts.begin(), starts.end(), genome) == 0)
-      starts.push_back(genome);
-    first.push_back({std::move(genome), "uniform"});
+    if (std::count(genomes.begin(), genomes.end(), genome) == 0)
+      genomes.push_back(std::move(genome));
   }
+  return genomes;
+}
+
+/// The policies that the surrogates, as they are now, take for the best.
+std::vector<Proposal> frontierProposals(const GenomeSpace &space, const SearchOptions &options,
+                                        const Surrogates &surrogates, size_t count) {
   Objectives objectives = [&](const Genome &genome) {
     Values values;
     for (size_t k = 0; k < numObjectives; ++k)
       values[k] = surrogates[k]->predict(genome).mean;
     return select(options, values);
   };
-  for (Genome &genome : surrogateFrontier(space.alphabetSizes(), starts, objectives,
-                                          (options.engine.population + 1) / 2))
-    first.push_back({std::move(genome), "frontier"});
+  std::vector<Proposal> proposals;
+  for (Genome &genome :
+       surrogateFrontier(space.alphabetSizes(), uniformGenomes(space), objectives, count))
+    proposals.push_back({std::move(genome), "frontier"});
+  return proposals;
+}
+
+/// Uniform policies, then the frontier of the surrogates up to half a population.
+std::vector<Proposal> firstProposals(const GenomeSpace &space, const SearchOptions &options,
+                                     const Surrogates &surrogates) {
+  std::vector<Proposal> first;
+  for (Genome &genome : uniformGenomes(space))
+    first.push_back({std::move(genome), "uniform"});
+  for (Proposal &proposal :
+       frontierProposals(space, options, surrogates, (options.engine.population + 1) / 2))
+    first.push_back(std::move(proposal));
   return first;
 }
 
@@ -157,8 +173,11 @@ std::vector<size_t> Search::ask() {
       return Forecast{{select(options, means), violationOf(options, means)},
                       select(options, deviations)};
     };
+    std::vector<Proposal> frontier;
+    if (engine.generation() > 0 && stopReason().empty())
+      frontier = frontierProposals(genomes, options, surrogates, 4 * options.engine.population);
     generationStart = all.size();
-    for (const Proposal &proposal : engine.ask(&predictor)) {
+    for (const Proposal &proposal : engine.ask(&predictor, frontier)) {
       Candidate candidate{engine.generation(),
                           genomes.key(proposal.genome),
                           proposal.origin,
