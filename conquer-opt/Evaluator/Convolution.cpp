@@ -1,0 +1,216 @@
+//===- Convolution.cpp - convolutions on the microkernels
+//-------------------------------------------===//
+//
+// conquer.conv2d and conquer.depthwise_conv2d are one kernel call each; f32 convolutions of TOSA
+// run on the f32 kernels with a following clamp folded in. Other forms go to PlainConvolution.cpp.
+//
+//===----------------------------------------------------------------------------------------------===//
+
+#include "conquer-opt/Evaluator/ConvolutionGeometry.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace conquer;
+
+namespace {
+
+/// Attribute lists of a convolution.
+struct Window {
+  std::vector<int64_t> pad, stride, dilation;
+};
+
+Result<Window> readWindow(const NodeView &view) {
+  Window window{view.integers("pad"), view.integers("stride"), view.integers("dilation")};
+  if (window.pad.size() != 4 || window.stride.size() != 2 || window.dilation.size() != 2)
+    return view.error("malformed convolution", "4 pads, 2 strides and 2 dilations");
+  for (int64_t pad : window.pad)
+    if (pad < 0 || pad > 1 << 20)
+      return view.error("pad is " + std::to_string(pad), "0 to 1048576");
+  for (const auto &list : {window.stride, window.dilation})
+    for (int64_t value : list)
+      if (value < 1 || value > 1 << 20)
+        return view.error("stride or dilation is " + std::to_string(value), "1 to 1048576");
+  return window;
+}
+
+int64_t outputSize(int64_t input, int64_t kernel, int64_t before, int64_t after, int64_t stride,
+                   int64_t dilation) {
+  int64_t room = input + before + after - (kernel - 1) * dilation - 1;
+  return room < 0 ? 0 : room / stride + 1;
+}
+
+int32_t narrow(int64_t value) { return static_cast<int32_t>(value); }
+
+} // namespace
+
+Result<cq_conv2d_params> conquer::readConvolution(const NodeView &view, bool depthwise) {
+  Result<Window> window = readWindow(view);
+  if (!window)
+    return window.error();
+  const std::vector<int64_t> &in = view.in(0).shape, &weights = view.in(1).shape,
+                             &out = view.out().shape;
+  if (in.size() != 4 || weights.size() != 4 || out.size() != 4)
+    return view.error("operands are not of rank 4");
+  int64_t kernelH = weights[depthwise ? 0 : 1], kernelW = weights[depthwise ? 1 : 2];
+  int64_t channelsIn = weights[depthwise ? 2 : 3];
+  int64_t channelsOut = depthwise ? weights[2] * weights[3] : weights[0];
+  const auto &[pad, stride, dilation] = *window;
+  std::vector<int64_t> expected = {
+      in[0], outputSize(in[1], kernelH, pad[0], pad[1], stride[0], dilation[0]),
+      outputSize(in[2], kernelW, pad[2], pad[3], stride[1], dilation[1]), channelsOut};
+  if (channelsIn != in[3] || out != expected)
+    return view.error("input " + view.in(0).typeName() + " and weights " + view.in(1).typeName() +
+                      " do not lead to " + view.out().typeName());
+  int64_t biases = view.in(2).elements();
+  if (view.in(2).shape.size() != 1 || (biases != channelsOut && biases != 1))
+    return view.error("bias is " + view.in(2).typeName(),
+                      std::to_string(channelsOut) + " elements or one");
+  cq_conv2d_params params = {};
+  params.batch = narrow(in[0]), params.in_h = narrow(in[1]), params.in_w = narrow(in[2]);
+  params.in_c = narrow(in[3]), params.out_h = narrow(out[1]), params.out_w = narrow(out[2]);
+  params.out_c = narrow(out[3]), params.kernel_h = narrow(kernelH);
+  params.kernel_w = narrow(kernelW), params.stride_h = narrow(stride[0]);
+  params.stride_w = narrow(stride[1]), params.dilation_h = narrow(dilation[0]);
+  params.dilation_w = narrow(dilation[1]), params.pad_top = narrow(pad[0]);
+  params.pad_left = narrow(pad[2]);
+  return params;
+}
+
+namespace {
+
+/// The bias of every output channel; a single element stands for all.
+template <typename T> Buffer expandBias(const Value &bias, int64_t channels) {
+  Buffer result(channels * sizeof(T));
+  auto *out = reinterpret_cast<T *>(result.data());
+  const auto *in = reinterpret_cast<const T *>(bias.constant->data());
+  for (int64_t c = 0; c < channels; ++c)
+    out[c] = in[bias.elements() == 1 ? 0 : c];
+  return result;
+}
+
+/// Key of packed weights: contents, geometry, level and form.
+uint64_t packKey(const NodeView &view, const cq_conv2d_params &params, const char *form) {
+  uint64_t key = hashBytes(&params, sizeof params, view.in(1).hash);
+  key = hashBytes(&view.in(2).hash, sizeof view.in(2).hash, key);
+  key = hashBytes(view.level.name, std::strlen(view.level.name), key);
+  return hashBytes(form, std::strlen(form), key);
+}
+
+Result<Step> makeFloat(const NodeView &view, bool depthwise) {
+  Result<cq_conv2d_params> read = readConvolution(view, depthwise);
+  if (!read)
+    return read.error();
+  cq_conv2d_params params = *read;
+  params.clamp_min_f32 = view.clampMin;
+  params.clamp_max_f32 = view.clampMax;
+  const cq_level &level = view.level;
+  auto size = depthwise ? level.depthwise_f32_size : level.conv2d_f32_size;
+  auto pack = depthwise ? level.depthwise_f32_pack : level.conv2d_f32_pack;
+  auto run = depthwise ? level.depthwise_f32 : level.conv2d_f32;
+  auto packed = view.packs.get(packKey(view, params, depthwise ? "depthwise f32" : "f32"), [&] {
+    Buffer buffer(size(&params) * sizeof(float));
+    pack(reinterpret_cast<const float *>(view.in(1).constant->data()), &params,
+         reinterpret_cast<float *>(buffer.data()));
+    return buffer;
+  });
+  Buffer bias = expandBias<float>(view.in(2), params.out_c);
+  return Step{[params, packed, bias, run](const Operands &operands) {
+    run(operands.in<float>(0), reinterpret_cast<const float *>(packed->data()),
+        reinterpret_cast<const float *>(bias.data()), &params, operands.out<float>(), 0, 1);
+  }};
+}
+
+/// Whether a TOSA convolution is one for the f32 kernels.
+bool isKernelFloat(const NodeView &view) {
+  return view.in(0).type == ElementType::F32 && view.in(1).type == ElementType::F32 &&
+         view.out().type == ElementType::F32 && view.in(1).constant && view.in(2).constant;
+}
+
+Result<Step> makeConv2d(const NodeView &view) {
+  if (Status status = view.expect(5); !status)
+    return status.error();
+  return isKernelFloat(view) ? makeFloat(view, false) : makePlainConvolution(view);
+}
+
+Result<Step> makeDepthwise(const NodeView &view) {
+  if (Status status = view.expect(5); !status)
+    return status.error();
+  return isKernelFloat(view) ? makeFloat(view, true) : makePlainDepthwise(view);
+}
+
+/// Zero points and clamps of a fused operation.
+Status readEpilogue(const NodeView &view, cq_conv2d_params &params) {
+  params.input_zp = narrow(view.integer("input_zp"));
+  params.output_zp = narrow(view.integer("output_zp", 0));
+  params.clamp_min = narrow(view.integer("clamp_min", -128));
+  params.clamp_max = narrow(view.integer("clamp_max", 127));
+  constexpr double largest = std::numeric_limits<float>::max();
+  params.clamp_min_f32 = static_cast<float>(view.number("clamp_min_f32", -largest));
+  params.clamp_max_f32 = static_cast<float>(view.number("clamp_max_f32", largest));
+  for (int32_t code : {params.input_zp, params.output_zp, params.clamp_min, params.clamp_max})
+    if (code < -128 || code > 127)
+      return view.error("zero point or clamp is " + std::to_string(code), "-128 to 127");
+  return success();
+}
+
+/// conquer.conv2d and conquer.depthwise_conv2d.
+Result<Step> makeFused(const NodeView &view) {
+  if (Status status = view.expect(4); !status)
+    return status.error();
+  bool depthwise = view.op() == "conquer.depthwise_conv2d";
+  Result<cq_conv2d_params> read = readConvolution(view, depthwise);
+  if (!read)
+    return read.error();
+  cq_conv2d_params params = *read;
+  if (Status status = readEpilogue(view, params); !status)
+    return status.error();
+  if (!view.in(1).constant || !view.in(2).constant || !view.in(3).constant)
+    return view.error("weights, bias or multiplier is not a constant", "constants");
+  if (view.in(0).type != ElementType::I8 || view.in(1).type != ElementType::I8 ||
+      view.in(2).type != ElementType::I32 || view.in(3).type != ElementType::F32 ||
+      view.in(3).elements() != params.out_c)
+    return view.unsupported();
+  const cq_level &level = view.level;
+  auto size = depthwise ? level.depthwise_i8_size : level.conv2d_i8_size;
+  auto pack = depthwise ? level.depthwise_i8_pack : level.conv2d_i8_pack;
+  // The bias is packed with the weights, behind them, at the next multiple of 64.
+  size_t weightBytes = (size(&params) + 63) / 64 * 64;
+  auto packed = view.packs.get(packKey(view, params, depthwise ? "depthwise i8" : "i8"), [&] {
+    Buffer buffer(weightBytes + params.out_c * sizeof(int32_t));
+    Buffer bias = expandBias<int32_t>(view.in(2), params.out_c);
+    pack(reinterpret_cast<const int8_t *>(view.in(1).constant->data()),
+         reinterpret_cast<const int32_t *>(bias.data()), &params,
+         reinterpret_cast<int8_t *>(buffer.data()),
+         reinterpret_cast<int32_t *>(buffer.data() + weightBytes));
+    return buffer;
+  });
+  auto bind = [&](auto run, auto zero) {
+    using Out = decltype(zero);
+    return Step{[params, packed, weightBytes, run](const Operands &operands) {
+      run(operands.in<int8_t>(0), reinterpret_cast<const int8_t *>(packed->data()),
+          reinterpret_cast<const int32_t *>(packed->data() + weightBytes), operands.in<float>(3),
+          &params, operands.out<Out>(), 0, 1);
+    }};
+  };
+  if (view.out().type == ElementType::I8)
+    return bind(depthwise ? level.depthwise_i8_i8 : level.conv2d_i8_i8, int8_t());
+  if (view.out().type == ElementType::F32)
+    return bind(depthwise ? level.depthwise_i8_f32 : level.conv2d_i8_f32, float());
+  return view.unsupported();
+}
+
+} // namespace
+
+StepMaker conquer::findConvolution(std::string_view op) {
+  static const std::unordered_map<std::string_view, StepMaker> makers = {
+      {"tosa.conv2d", makeConv2d},
+      {"tosa.depthwise_conv2d", makeDepthwise},
+      {"tosa.transpose_conv2d", makeTransposeConvolution},
+      {"tosa.matmul", makeMatMul},
+      {"conquer.conv2d", makeFused},
+      {"conquer.depthwise_conv2d", makeFused},
+  };
+  auto found = makers.find(op);
+  return found == makers.end() ? nullptr : found->second;
+}

@@ -1,0 +1,43 @@
+//===- Network.h - the prepared module and its quantised forms
+//--------------------------------------===//
+//
+// The narrow door to MLIR: loads prepared IR, quantises and fuses clones of it, and hands out plain
+// graphs. Nothing here throws or prints; diagnostics become Errors.
+//
+//===----------------------------------------------------------------------------------------------===//
+#ifndef CONQUER_OPT_EVALUATOR_NETWORK_H
+#define CONQUER_OPT_EVALUATOR_NETWORK_H
+
+#include "conquer-opt/Calibration/CalibrationFile.h"
+#include "conquer-opt/Evaluator/Graph.h"
+#include "conquer-opt/Policy/Policy.h"
+#include "hardware/Profile.h"
+
+namespace conquer {
+
+class Network {
+public:
+  /// Parses a module (text or bytecode) and reads its function.
+  static Result<std::unique_ptr<Network>> load(const std::string &path);
+  ~Network();
+
+  /// The f32 network as prepared.
+  const std::shared_ptr<const Graph> &prepared() const { return graph; }
+  /// Its layers in execution order.
+  const std::vector<PolicyLayer> &layers() const { return policyLayers; }
+
+  /// The network quantised and fused for a policy. The policy must have passed checkPolicy.
+  Result<std::shared_ptr<const Graph>>
+  quantized(const Policy &policy, const Calibration &calibration, const Profile &profile) const;
+
+private:
+  struct Module;
+  Network();
+  std::unique_ptr<Module> module;
+  std::shared_ptr<const Graph> graph;
+  std::vector<PolicyLayer> policyLayers;
+};
+
+} // namespace conquer
+
+#endif // CONQUER_OPT_EVALUATOR_NETWORK_H

@@ -1,0 +1,474 @@
+//===- Session.cpp - loading, running, comparing
+//----------------------------------------------------===//
+
+#include "conquer-opt/Evaluator/Session.h"
+
+#include "support/Json.h"
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+#include <sys/stat.h>
+
+using namespace conquer;
+
+namespace {
+
+constexpr size_t maxPackBytes = size_t(2) << 30;
+constexpr size_t maxReferenceBytes = size_t(512) << 20;
+
+bool hasFeatures(const cq_level &level, const std::vector<std::string> &features) {
+  for (const char *const *feature = level.features; *feature; ++feature)
+    if (!std::binary_search(features.begin(), features.end(), *feature))
+      return false;
+  return true;
+}
+
+/// The profile's level if this CPU has it, else the best that it has. Integers do not depend on it.
+const cq_level *chooseLevel(const Profile &profile) {
+  std::vector<std::string> features = hostFeatures();
+  const cq_level *wanted = cq_find_level(profile.kernelLevel.c_str());
+  if (wanted && hasFeatures(*wanted, features))
+    return wanted;
+  const cq_level *best = nullptr;
+  for (const cq_level *const *level = cq_levels(); *level; ++level)
+    if (hasFeatures(**level, features))
+      best = *level;
+  return best;
+}
+
+/// Checks what every request relies on.
+Status checkGraph(const Graph &graph, const std::string &where) {
+  if (graph.inputs.size() != 1 || graph.outputs.empty())
+    return Error{"the network has " + std::to_string(graph.inputs.size()) + " inputs and " +
+                     std::to_string(graph.outputs.size()) + " outputs",
+                 where, "one input and at least one output", ""};
+  const Value &input = graph.values[graph.inputs[0]], &output = graph.values[graph.outputs[0]];
+  if (input.type != ElementType::F32 || input.shape.empty() || input.shape[0] != 1)
+    return Error{"the input is " + input.typeName(), where, "f32 with a first dimension of 1",
+                 "import the network for batch size 1"};
+  if (output.type != ElementType::F32 || output.elements() < 1)
+    return Error{"the first output is " + output.typeName(), where, "f32, not empty", ""};
+  return success();
+}
+
+Progress staged(const char *stage, const StageProgress &progress) {
+  if (!progress)
+    return {};
+  return [=](int64_t done, int64_t total) { progress(stage, done, total); };
+}
+
+/// Threads' workspaces, made on first use.
+class Workspaces {
+public:
+  Workspaces(const Plan &plan, int threads) : plan(plan), list(threads) {}
+  Workspace &operator[](int thread) {
+    if (!list[thread])
+      list[thread] = std::make_unique<Workspace>(plan);
+    return *list[thread];
+  }
+
+private:
+  const Plan &plan;
+  std::vector<std::unique_ptr<Workspace>> list;
+};
+
+} // namespace
+
+Result<std::unique_ptr<Session>> Session::create(const SessionOptions &options) {
+  std::unique_ptr<Session> session(new Session);
+  session->profileName = options.profile;
+  session->profileDir = options.profileDir.empty() ? defaultProfileFolder() : options.profileDir;
+  Result<Profile> profile = loadProfile(options.profile, session->profileDir);
+  if (!profile)
+    return profile.error();
+  session->target = *profile;
+  session->kernelLevel = chooseLevel(*profile);
+  session->threadCount = options.threads > 0
+                             ? options.threads
+                             : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  Result<std::unique_ptr<Network>> network = Network::load(options.prepared);
+  if (!network)
+    return network.error();
+  session->net = std::move(*network);
+  if (Status status = checkGraph(*session->net->prepared(), options.prepared); !status)
+    return status.error();
+  if (!options.calibration.empty()) {
+    Result<Calibration> calibration = readCalibration(options.calibration);
+    if (!calibration)
+      return calibration.error();
+    session->ranges = *calibration;
+  }
+  return session;
+}
+
+Result<std::shared_ptr<const Session::Samples>> Session::loadSamples(const std::string &path) {
+  struct stat status;
+  std::string key = path;
+  if (stat(path.c_str(), &status) == 0)
+    key += ":" + std::to_string(status.st_size) + ":" + std::to_string(status.st_mtim.tv_sec) +
+           "." + std::to_string(status.st_mtim.tv_nsec);
+  if (lastSamples.second && lastSamples.first == key)
+    return lastSamples.second;
+  const Graph &graph = *net->prepared();
+  lastSamples = {};
+  Result<NpyArray> array = readSamples(path, graph.values[graph.inputs[0]].shape);
+  if (!array)
+    return array.error();
+  auto samples = std::make_shared<Samples>();
+  samples->hash = hashBytes(array->bytes.data(), array->bytes.size(), array->shape[0]);
+  samples->array = std::move(*array);
+  lastSamples = {key, samples};
+  return lastSamples.second;
+}
+
+Result<Plan> Session::makePlan(std::shared_ptr<const Graph> graph, const PlanOptions &options) {
+  if (packs.bytes() > maxPackBytes)
+    packs.clear();
+  return Plan::create(std::move(graph), *kernelLevel, packs, options);
+}
+
+Result<std::shared_ptr<const Graph>> Session::graphOf(const Policy *policy) {
+  if (!policy)
+    return net->prepared();
+  if (Status status = checkPolicy(*policy, net->layers(), target); !status)
+    return status.error();
+  Result<std::shared_ptr<const Graph>> graph = net->quantized(*policy, ranges, target);
+  if (!graph)
+    return graph;
+  if (Status status = checkGraph(**graph, "quantised network"); !status)
+    return status.error();
+  return graph;
+}
+
+Result<Session::Outputs> Session::outputsOf(const Plan &plan, const Samples &samples,
+                                            const char *stage, const StageProgress &progress) {
+  int output = plan.graph().outputs[0];
+  Outputs outputs;
+  outputs.width = plan.graph().values[output].elements();
+  outputs.values.resize(outputs.width * samples.count());
+  Workspaces workspaces(plan, threadCount);
+  parallelFor(
+      threadCount, samples.count(),
+      [&](int thread, int64_t i) {
+        Workspace &workspace = workspaces[thread];
+        plan.run({samples.image(i)}, workspace);
+        std::memcpy(outputs.values.data() + i * outputs.width, workspace.value(output),
+                    outputs.width * sizeof(float));
+      },
+      staged(stage, progress));
+  return outputs;
+}
+
+Result<std::shared_ptr<const Session::Outputs>>
+Session::referenceOutputs(const Samples &samples, const StageProgress &progress) {
+  for (auto at = references.begin(); at != references.end(); ++at)
+    if (at->first == samples.hash) {
+      references.splice(references.begin(), references, at);
+      return references.front().second;
+    }
+  Result<Plan> plan = makePlan(net->prepared());
+  if (!plan)
+    return plan.error();
+  Result<Outputs> outputs = outputsOf(*plan, samples, "f32", progress);
+  if (!outputs)
+    return outputs.error();
+  references.emplace_front(samples.hash, std::make_shared<const Outputs>(std::move(*outputs)));
+  size_t bytes = 0;
+  for (auto at = references.begin(); at != references.end();) {
+    bytes += at->second->values.size() * sizeof(float);
+    at = bytes > maxReferenceBytes && at != references.begin() ? references.erase(at)
+                                                               : std::next(at);
+  }
+  return references.front().second;
+}
+
+Result<AccuracyResult> Session::accuracy(const Policy &policy, const std::string &samplesPath,
+                                         const std::string &labelsPath,
+                                         const StageProgress &progress) {
+  Result<std::shared_ptr<const Graph>> graph = graphOf(&policy);
+  if (!graph)
+    return graph.error();
+  Result<std::shared_ptr<const Samples>> loaded = loadSamples(samplesPath);
+  if (!loaded)
+    return loaded.error();
+  const Samples &samples = **loaded;
+  Result<std::vector<int64_t>> labels = std::vector<int64_t>();
+  if (!labelsPath.empty())
+    labels = readLabels(labelsPath, samples.count());
+  if (!labels)
+    return labels.error();
+  Result<std::shared_ptr<const Outputs>> reference = referenceOutputs(samples, progress);
+  if (!reference)
+    return reference.error();
+  std::shared_ptr<const Outputs> outputs = *reference;
+  if (*graph != net->prepared()) {
+    Result<Plan> plan = makePlan(*graph);
+    if (!plan)
+      return plan.error();
+    Result<Outputs> computed = outputsOf(*plan, samples, "accuracy", progress);
+    if (!computed)
+      return computed.error();
+    outputs = std::make_shared<const Outputs>(std::move(*computed));
+  }
+  if (outputs->width != (*reference)->width)
+    return Error{"the quantised network's output has another size than the f32 network's", "", "",
+                 ""};
+  std::vector<ImageError> errors(samples.count());
+  std::vector<int64_t> tops, referenceTops;
+  for (int64_t i = 0; i < samples.count(); ++i) {
+    errors[i] = compareImage((*reference)->image(i), outputs->image(i), outputs->width);
+    tops.push_back(errors[i].top);
+    referenceTops.push_back(errors[i].referenceTop);
+  }
+  AccuracyResult result;
+  result.comparison = summarize(errors);
+  result.hasLabels = !labelsPath.empty();
+  if (result.hasLabels) {
+    result.correct = correctness(tops, *labels);
+    result.correctF32 = correctness(referenceTops, *labels);
+    auto share = [](const std::string &text) {
+      return double(std::count(text.begin(), text.end(), '1')) / text.size();
+    };
+    result.top1 = share(result.correct);
+    result.top1F32 = share(result.correctF32);
+  }
+  return result;
+}
+
+std::string conquer::valueFileName(const std::string &id) {
+  std::string name;
+  for (char c : id) {
+    bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                 c == '-' || c == '_' || (c == '.' && !name.empty());
+    if (plain) {
+      name += c;
+      continue;
+    }
+    const char *digits = "0123456789ABCDEF";
+    auto byte = static_cast<unsigned char>(c);
+    name += '%';
+    name += digits[byte >> 4];
+    name += digits[byte & 15];
+  }
+  return name + ".npy";
+}
+
+namespace {
+
+std::optional<NpyType> npyTypeOf(ElementType type) {
+  switch (type) {
+  case ElementType::F32:
+    return NpyType::F32;
+  case ElementType::I8:
+  case ElementType::I4:
+    return NpyType::I8;
+  case ElementType::I16:
+    return NpyType::I16;
+  case ElementType::I32:
+    return NpyType::I32;
+  case ElementType::I48:
+  case ElementType::I64:
+    return NpyType::I64;
+  case ElementType::Bool:
+    return NpyType::Bool;
+  case ElementType::Shape:
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::vector<int64_t> batchShape(const Value &value, int64_t images) {
+  std::vector<int64_t> shape = value.shape;
+  if (!shape.empty() && shape[0] == 1)
+    shape[0] = images;
+  else
+    shape.insert(shape.begin(), images);
+  return shape;
+}
+
+} // namespace
+
+Status Session::writeValues(const Plan &plan, const Samples &samples, const std::string &folder,
+                            const StageProgress &progress) {
+  mkdir(folder.c_str(), 0777);
+  struct Dump {
+    int value;
+    size_t bytes;
+    std::vector<char> data;
+  };
+  std::vector<Dump> dumps;
+  std::vector<int> dumpOf(plan.graph().values.size(), -1);
+  size_t total = 0;
+  for (size_t i = 0; i < dumpOf.size(); ++i) {
+    const Value &value = plan.graph().values[i];
+    if (value.id.empty() || value.constant || !npyTypeOf(value.type))
+      continue;
+    dumpOf[i] = dumps.size();
+    dumps.push_back({static_cast<int>(i), value.bytes(), {}});
+    total += value.bytes() * samples.count();
+  }
+  constexpr size_t maxBytes = size_t(4) << 30;
+  if (total > maxBytes)
+    return Error{"the values of these samples take " + std::to_string(total >> 20) + " MiB", folder,
+                 "at most " + std::to_string(maxBytes >> 20) + " MiB", "give fewer samples"};
+  for (Dump &dump : dumps)
+    dump.data.resize(dump.bytes * samples.count());
+  Workspaces workspaces(plan, threadCount);
+  parallelFor(
+      threadCount, samples.count(),
+      [&](int thread, int64_t i) {
+        plan.run({samples.image(i)}, workspaces[thread], [&](int value, const void *data) {
+          if (dumpOf[value] < 0)
+            return;
+          Dump &dump = dumps[dumpOf[value]];
+          std::memcpy(dump.data.data() + i * dump.bytes, data, dump.bytes);
+        });
+      },
+      staged("values", progress));
+  for (const Dump &dump : dumps) {
+    const Value &value = plan.graph().values[dump.value];
+    if (Status status = writeNpy(folder + "/" + valueFileName(value.id), *npyTypeOf(value.type),
+                                 batchShape(value, samples.count()), dump.data.data());
+        !status)
+      return status;
+  }
+  return success();
+}
+
+Result<int64_t> Session::run(const Policy *policy, const std::string &samplesPath,
+                             const std::string &output, const std::string &values,
+                             const StageProgress &progress) {
+  Result<std::shared_ptr<const Graph>> graph = graphOf(policy);
+  if (!graph)
+    return graph.error();
+  Result<std::shared_ptr<const Samples>> loaded = loadSamples(samplesPath);
+  if (!loaded)
+    return loaded.error();
+  const Samples &samples = **loaded;
+  Result<Plan> plan = makePlan(*graph);
+  if (!plan)
+    return plan.error();
+  Result<Outputs> outputs = outputsOf(*plan, samples, "run", progress);
+  if (!outputs)
+    return outputs.error();
+  const Value &value = (*graph)->values[(*graph)->outputs[0]];
+  if (Status status = writeNpy(output, NpyType::F32, batchShape(value, samples.count()),
+                               outputs->values.data());
+      !status)
+    return status.error();
+  if (!values.empty()) {
+    PlanOptions options;
+    options.observable = true;
+    Result<Plan> observable = makePlan(*graph, options);
+    if (!observable)
+      return observable.error();
+    if (Status status = writeValues(*observable, samples, values, progress); !status)
+      return status.error();
+  }
+  return samples.count();
+}
+
+Result<std::vector<Extremes>> Session::observeExtremes(const Plan &plan, const Samples &samples,
+                                                       const std::vector<int> &slotOf,
+                                                       const StageProgress &progress) {
+  int slots = *std::max_element(slotOf.begin(), slotOf.end()) + 1;
+  std::vector<std::vector<Extremes>> perThread(threadCount, std::vector<Extremes>(slots));
+  const Graph &graph = plan.graph();
+  Workspaces workspaces(plan, threadCount);
+  parallelFor(
+      threadCount, samples.count(),
+      [&](int thread, int64_t i) {
+        plan.run({samples.image(i)}, workspaces[thread], [&](int value, const void *data) {
+          if (slotOf[value] >= 0)
+            perThread[thread][slotOf[value]].add(static_cast<const float *>(data),
+                                                 graph.values[value].elements());
+        });
+      },
+      staged("calibrate", progress));
+  std::vector<Extremes> merged(slots);
+  for (const std::vector<Extremes> &part : perThread)
+    for (int slot = 0; slot < slots; ++slot)
+      merged[slot].merge(part[slot]);
+  for (size_t i = 0; i < slotOf.size(); ++i)
+    if (slotOf[i] >= 0 && !merged[slotOf[i]].finite)
+      return Error{"the f32 network computes values that are not finite", graph.values[i].id,
+                   "finite activations on the calibration samples",
+                   "check the model and the samples"};
+  return merged;
+}
+
+std::vector<Histogram> Session::observeHistograms(const Plan &plan, const Samples &samples,
+                                                  const std::vector<int> &slotOf,
+                                                  const std::vector<Extremes> &extremes,
+                                                  const StageProgress &progress) {
+  std::vector<Histogram> empty;
+  for (const Extremes &extreme : extremes)
+    empty.emplace_back(extreme);
+  std::vector<std::vector<Histogram>> perThread(threadCount, empty);
+  const Graph &graph = plan.graph();
+  Workspaces workspaces(plan, threadCount);
+  parallelFor(
+      threadCount, samples.count(),
+      [&](int thread, int64_t i) {
+        plan.run({samples.image(i)}, workspaces[thread], [&](int value, const void *data) {
+          if (slotOf[value] >= 0)
+            perThread[thread][slotOf[value]].add(static_cast<const float *>(data),
+                                                 graph.values[value].elements());
+        });
+      },
+      staged("histograms", progress));
+  for (int thread = 1; thread < threadCount; ++thread)
+    for (size_t slot = 0; slot < extremes.size(); ++slot)
+      perThread[0][slot].merge(perThread[thread][slot]);
+  return perThread[0];
+}
+
+Result<Calibration> Session::calibrate(const std::string &samplesPath, RangeMethod method,
+                                       double percentile, const StageProgress &progress) {
+  Result<std::shared_ptr<const Samples>> loaded = loadSamples(samplesPath);
+  if (!loaded)
+    return loaded.error();
+  const Samples &samples = **loaded;
+  PlanOptions options;
+  options.observable = true;
+  Result<Plan> plan = makePlan(net->prepared(), options);
+  if (!plan)
+    return plan.error();
+  const Graph &graph = plan->graph();
+  std::vector<int> slotOf(graph.values.size(), -1), valueOf;
+  for (size_t i = 0; i < graph.values.size(); ++i) {
+    const Value &value = graph.values[i];
+    if (value.id.empty() || value.constant || value.type != ElementType::F32)
+      continue;
+    slotOf[i] = valueOf.size();
+    valueOf.push_back(i);
+  }
+  if (valueOf.empty())
+    return Error{"no value of the network has a conquer.id", "", "prepared IR",
+                 "run conquer-opt --conquer-prepare-pipeline first"};
+  Result<std::vector<Extremes>> extremes = observeExtremes(*plan, samples, slotOf, progress);
+  if (!extremes)
+    return extremes.error();
+  std::vector<Histogram> histograms(valueOf.size());
+  if (method != RangeMethod::MinMax)
+    histograms = observeHistograms(*plan, samples, slotOf, *extremes, progress);
+  Calibration calibration;
+  calibration.samples = samples.count();
+  calibration.method = method == RangeMethod::MinMax       ? "minmax"
+                       : method == RangeMethod::Percentile ? "percentile"
+                                                           : "mse";
+  for (size_t slot = 0; slot < valueOf.size(); ++slot) {
+    const Extremes &extreme = (*extremes)[slot];
+    // A value that folds to a constant is never observed and needs no range.
+    if (!extreme.any)
+      continue;
+    calibration.ranges[graph.values[valueOf[slot]].id] =
+        method == RangeMethod::MinMax       ? minMaxRange(extreme)
+        : method == RangeMethod::Percentile ? percentileRange(extreme, histograms[slot], percentile)
+                                            : mseRange(extreme, histograms[slot]);
+  }
+  ranges = calibration;
+  return calibration;
+}
