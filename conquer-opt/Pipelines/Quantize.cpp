@@ -23,10 +23,8 @@ struct QuantizePipelineOptions : PassPipelineOptions<QuantizePipelineOptions> {
       llvm::cl::desc("folder of the profiles; default: data/profiles beside the program")};
 };
 
-/// What follows assign-precisions and quantize, given the contract pass.
-void finishPipeline(OpPassManager &manager, std::unique_ptr<Pass> verify) {
-  // mixed TOSA -> the same, its contract checked, with a target -> legal TOSA 1.0
-  manager.addPass(std::move(verify));
+// mixed TOSA, its contract checked, with a target -> legal TOSA 1.0
+void addValidation(OpPassManager &manager) {
   tosa::TosaValidationOptions strict;
   strict.strictOpSpecAlignment = true;
   manager.addPass(tosa::createTosaValidation(strict));
@@ -44,18 +42,24 @@ void buildFromFiles(OpPassManager &manager, const QuantizePipelineOptions &optio
   VerifyQuantizedPassOptions verify;
   verify.profile = options.profile;
   verify.profileDir = options.profileDir;
-  // prepared f32 TOSA -> with precisions -> integer and f32 TOSA
+  // prepared f32 TOSA -> with precisions -> mixed TOSA -> the same, with a target
   manager.addPass(createAssignPrecisionsPass(assign));
   manager.addPass(createQuantizePass(quantize));
-  finishPipeline(manager, createVerifyQuantizedPass(verify));
+  manager.addPass(createVerifyQuantizedPass(verify));
+  addValidation(manager);
+}
+
+void addPasses(OpPassManager &manager, const SharedQuantizeInputs &inputs) {
+  manager.addPass(createAssignPrecisionsPass(inputs));
+  manager.addPass(createQuantizePass(inputs));
+  manager.addPass(createVerifyQuantizedPass(inputs));
 }
 
 } // namespace
 
 void buildQuantizePipeline(OpPassManager &manager, SharedQuantizeInputs inputs) {
-  manager.addPass(createAssignPrecisionsPass(inputs));
-  manager.addPass(createQuantizePass(inputs));
-  finishPipeline(manager, createVerifyQuantizedPass(inputs));
+  addPasses(manager, inputs);
+  addValidation(manager);
 }
 
 LogicalResult quantize(ModuleOp module, const Policy &policy, const Calibration &calibration,
@@ -65,7 +69,7 @@ LogicalResult quantize(ModuleOp module, const Policy &policy, const Calibration 
   inputs->calibration = calibration;
   inputs->profile = profile;
   PassManager manager(module.getContext());
-  buildQuantizePipeline(manager, inputs);
+  addPasses(manager, inputs);
   return manager.run(module);
 }
 

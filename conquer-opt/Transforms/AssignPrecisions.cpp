@@ -28,17 +28,17 @@ LogicalResult checkLayers(ModuleOp module, ArrayRef<Operation *> layers,
   std::vector<PolicyLayer> known;
   for (Operation *layer : layers) {
     if (getId(layer).empty())
-      return layer->emitError("layer without a conquer.id, expected prepared IR");
+      return mlir::emitError(layer->getLoc(), "layer without a conquer.id, expected prepared IR");
     known.push_back({getId(layer).str(), getLayerKind(layer).str()});
   }
   if (Status status = checkKnownLayers(inputs.policy, known, inputs.policyName); !status)
-    return module.emitError(status.error().message());
+    return mlir::emitError(module.getLoc(), status.error().message());
   for (auto [layer, entry] : llvm::zip_equal(layers, known)) {
     Status status = checkLayer(inputs.policy, entry, inputs.profile, inputs.policyName);
     if (!status)
-      return layer->emitError(status.error().message());
+      return mlir::emitError(layer->getLoc(), status.error().message());
     if (inputs.policy.layers.at(entry.id) == Precision::I8 && !hasIntegerForm(layer))
-      return layer->emitError("layer '")
+      return mlir::emitError(layer->getLoc(), "layer '")
              << entry.id << "' (" << entry.kind
              << ") has no i8 form, expected a convolution with constant "
                 "f32 weights and bias; give it precision f32";
@@ -75,10 +75,10 @@ struct AssignPrecisionsPass : impl::AssignPrecisionsPassBase<AssignPrecisionsPas
     auto loaded = std::make_shared<QuantizeInputs>();
     Result<Profile> target = loadPassProfile(profile, profileDir);
     if (!target)
-      return getOperation().emitError(target.error().message());
+      return mlir::emitError(getOperation().getLoc(), target.error().message());
     Result<Policy> read = readPolicy(policy);
     if (!read)
-      return getOperation().emitError(read.error().message());
+      return mlir::emitError(getOperation().getLoc(), read.error().message());
     loaded->profile = *target;
     loaded->policy = *read;
     loaded->policyName = policy;

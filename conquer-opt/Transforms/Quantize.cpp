@@ -81,20 +81,20 @@ StringRef idOf(Value value) {
 }
 
 InFlightDiagnostic Quantizer::fail(Operation *op, const Error &error) {
-  return op->emitError("'") << getId(op) << "': " << error.message();
+  return mlir::emitError(op->getLoc(), "'") << getId(op) << "': " << error.message();
 }
 
 FailureOr<AffineParams> Quantizer::paramsOf(Value value) {
   StringRef id = idOf(value);
   if (id.empty())
-    return emitError(value.getLoc(), "activation without a conquer.id, expected prepared IR");
+    return mlir::emitError(value.getLoc(), "activation without a conquer.id, expected prepared IR");
   auto range = inputs.calibration.ranges.find(id.str());
   if (range == inputs.calibration.ranges.end())
-    return emitError(value.getLoc())
+    return mlir::emitError(value.getLoc())
            << inputs.calibrationName << ": ranges: no range for '" << id
            << "'; expected one for every activation; calibrate this network";
   if (Status status = checkRange(id.str(), range->second, inputs.calibrationName); !status)
-    return emitError(value.getLoc()) << status.error().message();
+    return mlir::emitError(value.getLoc()) << status.error().message();
   return affineFromRange(range->second.min, range->second.max);
 }
 
@@ -354,7 +354,7 @@ LogicalResult Quantizer::rewrite(Operation *op) {
 
 LogicalResult Quantizer::run() {
   if (!function.getBody().hasOneBlock())
-    return function.emitError("expected a function of one block");
+    return mlir::emitError(function.getLoc(), "expected a function of one block");
   for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
     if (!isInteger(&op))
       keepInF32(&op);
@@ -378,10 +378,10 @@ struct QuantizePass : impl::QuantizePassBase<QuantizePass> {
     auto loaded = std::make_shared<QuantizeInputs>();
     Result<Profile> target = loadPassProfile(profile, profileDir);
     if (!target)
-      return getOperation().emitError(target.error().message());
+      return mlir::emitError(getOperation().getLoc(), target.error().message());
     Result<Calibration> read = readCalibration(calibration);
     if (!read)
-      return getOperation().emitError(read.error().message());
+      return mlir::emitError(getOperation().getLoc(), read.error().message());
     loaded->profile = *target;
     loaded->calibration = *read;
     loaded->calibrationName = calibration;

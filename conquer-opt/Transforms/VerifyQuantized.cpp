@@ -22,7 +22,8 @@ LogicalResult checkUnique(Operation *op, StringRef attribute, StringRef name, Na
   auto [entry, isNew] = seen.try_emplace(name, op);
   if (isNew)
     return mlir::success();
-  InFlightDiagnostic error = op->emitError(attribute) << " '" << name << "' occurs twice";
+  InFlightDiagnostic error = mlir::emitError(op->getLoc(), attribute)
+                             << " '" << name << "' occurs twice";
   error.attachNote(entry->second->getLoc()) << "the first is here";
   return error;
 }
@@ -31,14 +32,16 @@ LogicalResult checkUnique(Operation *op, StringRef attribute, StringRef name, Na
 LogicalResult checkLayer(Operation *op, const Profile &profile, Names &layers) {
   auto name = op->getAttrOfType<StringAttr>(layerAttrName);
   if (!name)
-    return op->emitError("layer without ") << layerAttrName << ", expected quantised IR";
+    return mlir::emitError(op->getLoc(), "layer without ")
+           << layerAttrName << ", expected quantised IR";
   if (failed(checkUnique(op, layerAttrName, name.getValue(), layers)))
     return failure();
   std::optional<Precision> precision = getPrecision(op);
   if (!precision)
-    return op->emitError("layer '") << name.getValue() << "' has no known " << precisionAttrName;
+    return mlir::emitError(op->getLoc(), "layer '")
+           << name.getValue() << "' has no known " << precisionAttrName;
   if (!profile.allows(getLayerKind(op).str(), *precision))
-    return op->emitError("layer '")
+    return mlir::emitError(op->getLoc(), "layer '")
            << name.getValue() << "': " << getLayerKind(op) << " cannot run in "
            << StringRef(precisionName(*precision)) << " on profile '" << profile.name << "'";
   bool integer = *precision == Precision::I8;
@@ -47,7 +50,7 @@ LogicalResult checkLayer(Operation *op, const Profile &profile, Names &layers) {
     return integer ? element.isInteger(bits) : element.isF32();
   };
   if (!has(op->getOperand(0), 8) || !has(op->getOperand(1), 8) || !has(op->getResult(0), 32))
-    return op->emitError("layer '")
+    return mlir::emitError(op->getLoc(), "layer '")
            << name.getValue() << "' is " << op->getName()
            << " on types that are not those of precision " << StringRef(precisionName(*precision));
   return mlir::success();
@@ -61,8 +64,8 @@ LogicalResult checkValue(Operation *op, Names &ids) {
   if (named && getElementTypeOrSelf(op->getResult(0)).isInteger(8) &&
       (!op->getAttrOfType<FloatAttr>(scaleAttrName) ||
        !op->getAttrOfType<IntegerAttr>(zeroPointAttrName)))
-    return op->emitError("'") << getId(op) << "' is i8 without " << scaleAttrName << " and "
-                              << zeroPointAttrName;
+    return mlir::emitError(op->getLoc(), "'")
+           << getId(op) << "' is i8 without " << scaleAttrName << " and " << zeroPointAttrName;
   return mlir::success();
 }
 
@@ -71,7 +74,8 @@ LogicalResult checkSignature(func::FuncOp function) {
        {function.getFunctionType().getInputs(), function.getFunctionType().getResults()})
     for (Type type : types)
       if (getElementTypeOrSelf(type).isInteger(8))
-        return function.emitError("function takes or gives ") << type << ", expected f32";
+        return mlir::emitError(function.getLoc(), "function takes or gives ")
+               << type << ", expected f32";
   return mlir::success();
 }
 
@@ -83,7 +87,7 @@ struct VerifyQuantizedPass : impl::VerifyQuantizedPassBase<VerifyQuantizedPass> 
     auto loaded = std::make_shared<QuantizeInputs>();
     Result<Profile> target = loadPassProfile(profile, profileDir);
     if (!target)
-      return getOperation().emitError(target.error().message());
+      return mlir::emitError(getOperation().getLoc(), target.error().message());
     loaded->profile = *target;
     inputs = loaded;
     return mlir::success();
