@@ -13,9 +13,9 @@ namespace conquer {
 /// against TOSA 1.0. Expects prepared IR in a ModuleOp.
 void buildQuantizePipeline(mlir::OpPassManager &manager, SharedQuantizeInputs inputs);
 
-/// Quantises prepared IR in place with inputs in memory: the pipeline without the validation against
-/// TOSA 1.0, which takes as long as all the rest and says the same for every policy of a network. On
-/// failure the reason has been emitted as a diagnostic and the module is unusable.
+/// Quantises prepared IR in place with inputs in memory: the pipeline without the validation
+/// against TOSA 1.0, which takes as long as all the rest and says the same for every policy of a
+/// network. On failure the reason has been emitted as a diagnostic and the module is unusable.
 mlir::LogicalResult quantize(mlir::ModuleOp module, const Policy &policy,
                              const Calibration &calibration, const Profile &profile);
 

@@ -195,7 +195,9 @@ def rescale(value: Int, factor: float | Real) -> Int:
     shift = 31 - exponent.astype(np.int64)
     carry = multiplier == 1 << 31
     multiplier, shift = np.where(carry, 1 << 30, multiplier), np.where(carry, shift - 1, shift)
-    assert (shift >= 2).all() and (shift <= 62).all(), "this model has no factors below 2^-31"
+    tiny = shift > 62
+    multiplier = np.where(tiny, np.rint(np.asarray(factor) * 2.0**62).astype(np.int64), multiplier)
+    shift = np.where(tiny, 62, shift)
     return (value * multiplier + (np.int64(1) << (shift - 1))) >> shift
 
 
@@ -299,6 +301,9 @@ class Quantized:
         axes = (0, 1, 3) if node.kind == "depthwise_conv2d" else (1, 2, 3)
         largest = np.abs(node.weight.astype(np.float64)).max(axis=axes)
         scale = (largest / 127).astype(np.float32).astype(np.float64)
+        dead = largest == 0  # outputs its bias: the scale puts it at 2^30
+        bias_scale = np.abs(node.bias.astype(np.float64)) / (2.0**30 * float(p.scale))
+        scale = np.where(dead, np.where(node.bias == 0, 1, bias_scale.astype(np.float32)), scale)
         per_weight = scale[:, None] if node.kind == "depthwise_conv2d" else scale[:, None, None, None]
         codes = np.clip(np.rint(node.weight / per_weight), -127, 127).astype(np.int64)
         bias = np.rint(node.bias / (float(p.scale) * scale)).astype(np.int64)

@@ -141,3 +141,37 @@ def test_all_integer(seed: int, requant: str, tmp_path: Path) -> None:
 def test_mixed(policy_bits: int, tmp_path: Path) -> None:
     network, policy = random_network(7, exact=True, policy_bits=policy_bits)
     check(network, policy, "integer" if policy_bits & 2 else "float32", 7, tmp_path)
+
+
+@pytest.mark.parametrize("requant", ["float32", "integer"])
+def test_dead_channels(requant: str, tmp_path: Path) -> None:
+    network = Network(3, (1, 5, 7, 3))
+    x = network.clamp(network.conv(0, 5))
+    y = network.depthwise(x)
+    network.results = [network.conv(y, 6, k=1, pad=0)]
+    for node in network.nodes:
+        if node.weight is None or node.bias is None:
+            continue
+        if node.kind == "conv2d":
+            node.weight[0], node.weight[3], node.bias[3] = 0, 0, 0
+            node.weight[4] *= np.float32(1e-4)
+        else:
+            node.weight[:, :, 1] = 0
+    check(network, {name: "i8" for name in network.layers()}, requant, 3, tmp_path)
+
+
+def test_a_tensor_of_zeros(tmp_path: Path) -> None:
+    """A range of nothing, as a layer that is always cut off by its ReLU has."""
+    network = Network(4, (1, 4, 4, 2))
+    x = network.conv(0, 4)
+    network.nodes[x].bias[:] = -1000  # type: ignore[index]
+    a = network.conv(network.clamp(x), 3)
+    network.results = [network.conv(a, 4, k=1, pad=0), a]
+    profile_file(tmp_path, "integer")
+    images = images_of(network, 4)
+    ranges = observed_ranges(network, images)
+    policy = {name: "i8" for name in network.layers()}
+    answers = reference(quantize(network, policy, ranges, tmp_path), images, 2, tmp_path)
+    for image, answer in zip(images, answers, strict=True):
+        for want, got in zip(Quantized(network, policy, ranges, "integer").run(image), answer, strict=True):
+            np.testing.assert_array_equal(got, want)
