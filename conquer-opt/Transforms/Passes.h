@@ -4,7 +4,9 @@
 #define CONQUER_OPT_TRANSFORMS_PASSES_H
 
 #include "conquer-opt/IR/Conquer.h"
+#include "conquer-opt/Transforms/IreeDialects.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/Pass/Pass.h"

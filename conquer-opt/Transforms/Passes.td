@@ -132,8 +132,81 @@ def VerifyQuantizedPass : Pass<"conquer-verify-quantized", "::mlir::ModuleOp"> {
 // Fuse
 //===----------------------------------------------------------------------------------===//
 
+def FuseKernels : Pass<"conquer-fuse-kernels", "::mlir::func::FuncOp"> {
+  let summary = "Turn i8 convolutions and their float32 epilogues into kernel calls";
+  let description = [{
+    Needs quantised TOSA. An i8 `tosa.conv2d` or `tosa.depthwise_conv2d` with constant weights whose accumulator goes, and
+    goes only, through cast to f32, mul by a constant per channel and, optionally, clamp becomes one `conquer` op with f32
+    result; where cast to i32, add of the zero point and cast to i8 follow, one with i8 result. The fused op has the
+    discardable attributes of the last op of the chain. Leaves what the profile has no kernel for and what the fused op
+    cannot express (see `conquer-verify-fused`). Fails only if the profile cannot be read. Example:
+    test/Transforms/fuse-kernels.mlir.
+  }];
+  let dependentDialects = ["::conquer::ConquerDialect", "::mlir::tosa::TosaDialect"];
+  let options = [
+    Option<"profile", "profile", "std::string", "\"host\"", "target profile: a name, 'host' or a .json file">,
+    Option<"profileDir", "profile-dir", "std::string", "\"\"", "folder of the profiles (default: beside the program)">,
+  ];
+}
+
+def VerifyFused : Pass<"conquer-verify-fused", "::mlir::func::FuncOp"> {
+  let summary = "Check that every fused op has a kernel on the target";
+  let description = [{
+    The contract of the fuse stage. An op of the conquer dialect whose kind the profile does not run on a kernel in i8 is an
+    error. An i8 convolution that could have had a kernel and was left in TOSA gets a remark that says why; it is correct, but
+    slow. Changes nothing. Example: test/Transforms/verify-fused-invalid.mlir.
+  }];
+  let options = [
+    Option<"profile", "profile", "std::string", "\"host\"", "target profile: a name, 'host' or a .json file">,
+    Option<"profileDir", "profile-dir", "std::string", "\"\"", "folder of the profiles (default: beside the program)">,
+  ];
+}
+
+def ProbeValues : Pass<"conquer-probe-values", "::mlir::func::FuncOp"> {
+  let summary = "Return every activation from main, so that a module can be checked op by op";
+  let description = [{
+    Appends to the results of `main` every activation that a check needs: results of ops with a `conquer.id`, of conquer ops,
+    their non-constant operands, and the arguments. Each added result has the result attributes `conquer.value` (its index
+    among all results, from 0) and, if the producer has one, `conquer.id`. Other functions stay. Never fails. Example:
+    test/Transforms/probe-values.mlir.
+  }];
+}
+
 //===----------------------------------------------------------------------------------===//
 // Lower
 //===----------------------------------------------------------------------------------===//
+
+def LowerKernels : Pass<"conquer-lower-kernels", "::mlir::ModuleOp"> {
+  let summary = "Turn conquer ops into dispatches of external kernels, for IREE";
+  let description = [{
+    Needs fused IR with constant weights, bias and multipliers. Each conquer op becomes a `flow.dispatch` of one of the exports of
+    a `stream.executable` that calls the level's kernel; weights are packed here, the geometry becomes a constant. The work is split
+    into workgroups of about 50 microseconds. IREE's dialects are opaque here (IreeDialects.h). Fails where an operand that must be constant
+    is not, or the profile's kernel level is not part of this build. Example: test/Transforms/lower-kernels.mlir.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::tosa::TosaDialect",
+                           "::conquer::FlowDialect", "::conquer::HalDialect", "::conquer::StreamDialect"];
+  let options = [
+    Option<"profile", "profile", "std::string", "\"host\"", "target profile: a name, 'host' or a .json file">,
+    Option<"profileDir", "profile-dir", "std::string", "\"\"", "folder of the profiles (default: beside the program)">,
+  ];
+}
+
+def StripAnnotations : Pass<"conquer-strip-annotations", "::mlir::ModuleOp"> {
+  let summary = "Remove the attributes that only CONQuER reads";
+  let description = [{
+    Removes every discardable `conquer.*` attribute (of ops, arguments and results) and `tosa.target_env`, which IREE cannot parse.
+    Never fails. Example: test/Transforms/strip-annotations.mlir.
+  }];
+}
+
+def VerifyLowered : Pass<"conquer-verify-lowered", "::mlir::ModuleOp"> {
+  let summary = "Check that only what IREE accepts is left";
+  let description = [{
+    The contract of the lower stage: ops of func, tosa, arith and the opaque IREE dialects only, no i4 and no i48 values (IREE is silently
+    wrong on them for some targets). The first offence is an error. Changes nothing. Example:
+    test/Transforms/verify-lowered-invalid.mlir.
+  }];
+}
 
 #endif // CONQUER_OPT_TRANSFORMS_PASSES_TD

@@ -11,6 +11,8 @@
 //===----------------------------------------------------------------------------------------------===//
 
 #include "conquer-opt/Import/OnnxImport.h"
+#include "conquer-opt/Pipelines/Fuse.h"
+#include "conquer-opt/Pipelines/Lower.h"
 #include "conquer-opt/Pipelines/Prepare.h"
 #include "conquer-opt/Pipelines/Quantize.h"
 #include "conquer-opt/Transforms/Passes.h"
@@ -61,6 +63,24 @@ void registerPasses() {
   conquer::registerConquerPasses();
   conquer::registerPreparePipeline();
   conquer::registerQuantizePipeline();
+  conquer::registerFusePipeline();
+  conquer::registerLowerPipeline();
+}
+
+/// Lowered IR is for iree-compile, which does not read MLIR 22's pretty form: unless the command
+/// line asks for the generic form, it is written as bytecode.
+llvm::SmallVector<char *> withOutputForm(int argc, char **argv) {
+  static char emitBytecode[] = "--emit-bytecode";
+  llvm::SmallVector<char *> arguments(argv, argv + argc);
+  auto hasFlag = [&](llvm::StringRef name) {
+    return llvm::any_of(arguments, [&](char *argument) {
+      return llvm::StringRef(argument).ltrim('-').split('=').first == name;
+    });
+  };
+  bool lowers = hasFlag("conquer-lower-pipeline");
+  if (lowers && !hasFlag("mlir-print-op-generic") && !hasFlag("emit-bytecode"))
+    arguments.push_back(emitBytecode);
+  return arguments;
 }
 
 } // namespace
@@ -69,9 +89,13 @@ int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   if (std::optional<int> imported = conquer::importOnnxMain(argc, argv))
     return *imported;
+  llvm::SmallVector<char *> arguments = withOutputForm(argc, argv);
+  argc = static_cast<int>(arguments.size());
+  argv = arguments.data();
   mlir::DialectRegistry registry;
-  registry.insert<conquer::ConquerDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
-                  mlir::tosa::TosaDialect>();
+  registry.insert<conquer::ConquerDialect, conquer::FlowDialect, conquer::HalDialect,
+                  conquer::StreamDialect, conquer::UtilDialect, mlir::arith::ArithDialect,
+                  mlir::func::FuncDialect, mlir::tosa::TosaDialect>();
   registerPasses();
   cl::SetVersionPrinter(printVersion);
   auto [input, output] = mlir::registerAndParseCLIOptions(

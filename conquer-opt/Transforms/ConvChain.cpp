@@ -1,0 +1,185 @@
+//===- ConvChain.cpp - an i8 convolution and its epilogue in TOSA
+//----------------------------------===//
+
+#include "conquer-opt/Transforms/ConvChain.h"
+
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+#include "mlir/IR/Matchers.h"
+
+#include <cmath>
+
+using namespace mlir;
+using conquer::ConvChain;
+
+namespace {
+
+/// The largest magnitude of an accumulator, as f32.
+constexpr float maxAccumulator = 2147483648.0f;
+
+LogicalResult decline(std::string &reason, const char *text) {
+  reason = text;
+  return failure();
+}
+
+/// The elements of a constant, one per channel: a single element stands for all.
+template <typename T>
+std::optional<SmallVector<T>> constantPerChannel(Value value, int64_t channels) {
+  DenseElementsAttr attr;
+  if (!matchPattern(value, m_Constant(&attr)))
+    return std::nullopt;
+  if (attr.isSplat())
+    return SmallVector<T>(channels, attr.getSplatValue<T>());
+  auto type = cast<RankedTensorType>(attr.getType());
+  // Anything but the innermost axis would be a factor per pixel.
+  if (type.getNumElements() != channels || type.getShape().back() != channels)
+    return std::nullopt;
+  return llvm::to_vector(attr.getValues<T>());
+}
+
+template <typename T> std::optional<T> constantScalar(Value value) {
+  DenseElementsAttr attr;
+  if (!matchPattern(value, m_Constant(&attr)) || !attr.isSplat())
+    return std::nullopt;
+  return attr.getSplatValue<T>();
+}
+
+/// The only user of the value if it is an OpT, else null.
+template <typename OpT> OpT onlyUser(Value value) {
+  return value.hasOneUse() ? dyn_cast<OpT>(*value.getUsers().begin()) : OpT();
+}
+
+tosa::CastOp onlyCast(Value value, bool (*toType)(Type)) {
+  auto castOp = onlyUser<tosa::CastOp>(value);
+  return castOp && toType(getElementTypeOrSelf(castOp.getOutput())) ? castOp : tosa::CastOp();
+}
+bool isF32(Type type) { return type.isF32(); }
+bool isI32(Type type) { return type.isSignlessInteger(32); }
+bool isI8(Type type) { return type.isSignlessInteger(8); }
+
+/// The operand of a commutative op that is not `value`.
+Value otherOperand(Operation *op, Value value) {
+  return op->getOperand(op->getOperand(0) == value ? 1 : 0);
+}
+
+template <typename ConvOp>
+LogicalResult matchConv(ConvOp conv, int64_t channels, ConvChain &chain, std::string &reason) {
+  chain.input = conv.getInput();
+  chain.weights = conv.getWeight();
+  DenseElementsAttr weights;
+  if (!matchPattern(chain.weights, m_Constant(&weights)))
+    return decline(reason, "the weights are not constant");
+  if (!isI8(weights.getElementType()))
+    return decline(reason, "the weights are not i8");
+  auto bias = constantPerChannel<int32_t>(conv.getBias(), channels);
+  if (!bias)
+    return decline(reason, "the bias is not constant");
+  auto inputZp = constantScalar<int8_t>(conv.getInputZp());
+  auto weightZp = constantScalar<int8_t>(conv.getWeightZp());
+  if (!inputZp || !weightZp)
+    return decline(reason, "a zero point is not constant");
+  if (*weightZp != 0)
+    return decline(reason, "the zero point of the weights is not 0");
+  chain.bias = *bias;
+  chain.inputZp = *inputZp;
+  chain.pad = llvm::to_vector(conv.getPad());
+  chain.stride = llvm::to_vector(conv.getStride());
+  chain.dilation = llvm::to_vector(conv.getDilation());
+  return success();
+}
+
+/// Zero point and bounds of the codes from a clamp of [min - zp, max - zp]; false if they are not
+/// codes.
+bool setCodes(ConvChain &chain, int64_t zp, float low, float high) {
+  if (std::nearbyint(low) != low || std::nearbyint(high) != high || !(low <= high) ||
+      std::fabs(low) > 255 || std::fabs(high) > 255 || zp < -128 || zp > 127)
+    return false;
+  int64_t min = zp + static_cast<int64_t>(low), max = zp + static_cast<int64_t>(high);
+  if (min < -128 || max > 127)
+    return false;
+  chain.outputZp = static_cast<int32_t>(zp);
+  chain.clampMin = static_cast<int32_t>(min);
+  chain.clampMax = static_cast<int32_t>(max);
+  // Of no meaning from here on.
+  chain.clampMinF32 = ConvChain().clampMinF32;
+  chain.clampMaxF32 = ConvChain().clampMaxF32;
+  return true;
+}
+
+/// Extends a chain that ends in `clamp` by the conversion to i8, if that follows.
+void matchConversion(tosa::ClampOp clamp, float low, float high, ConvChain &chain) {
+  if (auto direct = onlyCast(clamp.getOutput(), isI8)) {
+    if (setCodes(chain, 0, low, high))
+      chain.last = direct;
+    return;
+  }
+  auto rounded = onlyCast(clamp.getOutput(), isI32);
+  if (!rounded)
+    return;
+  Value sum = rounded.getOutput();
+  int64_t zp = 0;
+  if (auto add = onlyUser<tosa::AddOp>(sum)) {
+    auto constant = constantScalar<int32_t>(otherOperand(add, sum));
+    if (!constant || add.getType() != sum.getType())
+      return;
+    zp = *constant;
+    sum = add.getOutput();
+  }
+  if (auto narrowed = onlyCast(sum, isI8))
+    if (setCodes(chain, zp, low, high))
+      chain.last = narrowed;
+}
+
+LogicalResult matchEpilogue(Value accumulator, int64_t channels, ConvChain &chain,
+                            std::string &reason) {
+  auto toF32 = onlyCast(accumulator, isF32);
+  auto mul = toF32 ? onlyUser<tosa::MulOp>(toF32.getOutput()) : tosa::MulOp();
+  if (!mul)
+    return decline(reason, "the accumulator is not followed by a cast to f32 and a mul alone");
+  auto multiplier = constantPerChannel<float>(otherOperand(mul, toF32.getOutput()), channels);
+  if (!multiplier || mul.getType() != toF32.getType())
+    return decline(reason, "the accumulator is not multiplied by a constant per channel");
+  for (float factor : *multiplier)
+    if (!std::isfinite(factor * maxAccumulator))
+      return decline(reason, "a multiplier is not finite or too large");
+  chain.multiplier = *multiplier;
+  chain.last = mul;
+
+  auto clamp = onlyUser<tosa::ClampOp>(mul.getOutput());
+  if (!clamp)
+    return success();
+  float low = cast<FloatAttr>(clamp.getMinVal()).getValue().convertToFloat();
+  float high = cast<FloatAttr>(clamp.getMaxVal()).getValue().convertToFloat();
+  chain.clampMinF32 = std::max(low, chain.clampMinF32);
+  chain.clampMaxF32 = std::min(high, chain.clampMaxF32);
+  chain.last = clamp;
+  matchConversion(clamp, low, high, chain);
+  return success();
+}
+
+} // namespace
+
+bool conquer::isFusibleConv(Operation *op) {
+  return isa<tosa::Conv2DOp, tosa::DepthwiseConv2DOp>(op) &&
+         isI8(getElementTypeOrSelf(op->getOperand(0)));
+}
+
+FailureOr<ConvChain> conquer::matchConvChain(Operation *op, std::string &reason) {
+  auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  if (!type || !type.hasStaticShape())
+    return decline(reason, "its shape is not static");
+  int64_t channels = type.getDimSize(3);
+  ConvChain chain;
+  if (auto conv = dyn_cast<tosa::Conv2DOp>(op)) {
+    if (failed(matchConv(conv, channels, chain, reason)))
+      return failure();
+  } else {
+    auto depthwise = cast<tosa::DepthwiseConv2DOp>(op);
+    if (depthwise.getWeight().getType().getDimSize(3) != 1)
+      return decline(reason, "its depth multiplier is not 1");
+    if (failed(matchConv(depthwise, channels, chain, reason)))
+      return failure();
+  }
+  if (failed(matchEpilogue(op->getResult(0), channels, chain, reason)))
+    return failure();
+  return chain;
+}

@@ -1,0 +1,194 @@
+//===- LowerKernels.cpp - conquer ops become dispatches of external kernels
+//------------------------===//
+//
+// conquer.conv2d / conquer.depthwise_conv2d --> flow.dispatch @cq_kernels::@<kernel>
+//
+// The weights are packed here by the level's own pack function, so that a module holds them as the
+// kernel reads them. The ABI is cq_kernels.h.
+//
+//===----------------------------------------------------------------------------------------------===//
+
+#include "conquer-opt/Transforms/IreeDialects.h"
+#include "conquer-opt/Transforms/KernelExecutable.h"
+#include "conquer-opt/Transforms/Passes.h"
+#include "conquer-opt/Transforms/Support.h"
+#include "conquer-opt/kernels/cq_kernels.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace mlir;
+
+namespace conquer {
+#define GEN_PASS_DEF_LOWERKERNELS
+#include "conquer-opt/Transforms/Passes.h.inc"
+} // namespace conquer
+
+namespace {
+
+/// Work per workgroup: large against the cost of a workgroup (a few microseconds), small against a
+/// layer. At the profile's peak rate, or, for depthwise layers, an eighth of it (they are bound by
+/// loads).
+constexpr double workgroupSeconds = 50e-6;
+constexpr double depthwiseRate = 0.125;
+/// A rate for profiles that state none, in MAC/s.
+constexpr double defaultPeak = 10e9;
+
+/// What differs between the two ops.
+struct Kernel {
+  StringRef name; ///< the symbol without the level
+  cq_packed_size_fn size;
+  cq_pack_i8_fn pack;
+  bool isDepthwise;
+};
+
+Kernel kernelOf(Operation *op, const cq_level &level) {
+  bool toF32 = getElementTypeOrSelf(op->getResult(0)).isF32();
+  if (isa<conquer::Conv2DOp>(op))
+    return {toF32 ? "cq_conv2d_i8_f32" : "cq_conv2d_i8_i8", level.conv2d_i8_size,
+            level.conv2d_i8_pack, false};
+  return {toF32 ? "cq_depthwise_i8_f32" : "cq_depthwise_i8_i8", level.depthwise_i8_size,
+          level.depthwise_i8_pack, true};
+}
+
+template <typename ConvOp>
+cq_conv2d_params geometryOf(ConvOp op, int64_t kernelH, int64_t kernelW) {
+  ArrayRef<int64_t> in = op.getInput().getType().getShape();
+  ArrayRef<int64_t> out = op.getOutput().getType().getShape();
+  auto narrow = [](int64_t value) { return static_cast<int32_t>(value); };
+  auto code = [](uint32_t value) { return static_cast<int32_t>(value); };
+  cq_conv2d_params p = {};
+  p.batch = narrow(in[0]), p.in_h = narrow(in[1]), p.in_w = narrow(in[2]), p.in_c = narrow(in[3]);
+  p.out_h = narrow(out[1]), p.out_w = narrow(out[2]), p.out_c = narrow(out[3]);
+  p.kernel_h = narrow(kernelH), p.kernel_w = narrow(kernelW);
+  p.stride_h = narrow(op.getStride()[0]), p.stride_w = narrow(op.getStride()[1]);
+  p.dilation_h = narrow(op.getDilation()[0]), p.dilation_w = narrow(op.getDilation()[1]);
+  p.pad_top = narrow(op.getPad()[0]), p.pad_left = narrow(op.getPad()[2]);
+  p.input_zp = code(op.getInputZp()), p.output_zp = code(op.getOutputZp());
+  p.clamp_min = code(op.getClampMin()), p.clamp_max = code(op.getClampMax());
+  p.clamp_min_f32 = op.getClampMinF32().convertToFloat();
+  p.clamp_max_f32 = op.getClampMaxF32().convertToFloat();
+  return p;
+}
+
+cq_conv2d_params paramsOf(Operation *op) {
+  if (auto conv = dyn_cast<conquer::Conv2DOp>(op)) {
+    ArrayRef<int64_t> weights = conv.getWeights().getType().getShape();
+    return geometryOf(conv, weights[1], weights[2]);
+  }
+  auto depthwise = cast<conquer::DepthwiseConv2DOp>(op);
+  ArrayRef<int64_t> weights = depthwise.getWeights().getType().getShape();
+  return geometryOf(depthwise, weights[0], weights[1]);
+}
+
+int64_t workgroupCount(const cq_conv2d_params &p, bool isDepthwise,
+                       const conquer::Profile &profile) {
+  auto peak = profile.peak.find(conquer::Precision::I8);
+  double rate = peak == profile.peak.end() ? defaultPeak : peak->second * 1e9;
+  double pixels = static_cast<double>(p.batch) * p.out_h * p.out_w;
+  double macs = pixels * p.out_c * p.kernel_h * p.kernel_w * (isDepthwise ? 1 : p.in_c);
+  double seconds = macs / (isDepthwise ? rate * depthwiseRate : rate);
+  // More groups than rows, or than channels of a layer of one pixel, would leave some idle.
+  double units = std::max<double>(static_cast<double>(p.batch) * p.out_h, p.out_c / 64.0);
+  return static_cast<int64_t>(std::max(1.0, std::min(units, seconds / workgroupSeconds)));
+}
+
+/// The elements of a constant operand, also if it is a splat.
+template <typename T>
+FailureOr<std::vector<T>> elementsOf(Operation *op, Value operand, const char *name) {
+  DenseElementsAttr attr;
+  if (!matchPattern(operand, m_Constant(&attr)))
+    return op->emitOpError("has ") << name << " that are not constant, expected a tosa.const";
+  if (attr.isSplat())
+    return std::vector<T>(attr.getNumElements(), attr.getSplatValue<T>());
+  std::vector<T> values(attr.getNumElements());
+  std::memcpy(values.data(), attr.getRawData().data(), attr.getRawData().size());
+  return values;
+}
+
+template <typename T>
+Value constant(OpBuilder &builder, Location loc, Type elementType, const std::vector<T> &values) {
+  auto type = RankedTensorType::get({static_cast<int64_t>(values.size())}, elementType);
+  auto attr = DenseElementsAttr::get(type, ArrayRef<T>(values));
+  return tosa::ConstOp::create(builder, loc, type, attr);
+}
+
+/// The struct as the module holds it.
+std::vector<int32_t> words(const cq_conv2d_params &params) {
+  static_assert(sizeof(params) == 21 * sizeof(int32_t), "the ABI of the modules");
+  std::vector<int32_t> result(sizeof(params) / sizeof(int32_t));
+  std::memcpy(result.data(), &params, sizeof(params));
+  return result;
+}
+
+LogicalResult lowerOp(Operation *op, const cq_level &level, const conquer::Profile &profile,
+                      conquer::KernelExecutable &executable) {
+  Kernel kernel = kernelOf(op, level);
+  cq_conv2d_params params = paramsOf(op);
+  auto weights = elementsOf<int8_t>(op, op->getOperand(1), "weights");
+  auto bias = elementsOf<int32_t>(op, op->getOperand(2), "biases");
+  auto multiplier = elementsOf<float>(op, op->getOperand(3), "multipliers");
+  if (failed(weights) || failed(bias) || failed(multiplier))
+    return failure();
+  std::vector<int8_t> packedWeights(kernel.size(&params));
+  std::vector<int32_t> packedBias(bias->size());
+  kernel.pack(weights->data(), bias->data(), &params, packedWeights.data(), packedBias.data());
+
+  OpBuilder builder(op);
+  Location loc = op->getLoc();
+  Type i8 = builder.getI8Type(), i32 = builder.getI32Type(), f32 = builder.getF32Type();
+  Value count = arith::ConstantIndexOp::create(builder, loc,
+                                               workgroupCount(params, kernel.isDepthwise, profile));
+  Value operands[] = {count,
+                      op->getOperand(0),
+                      constant(builder, loc, i8, packedWeights),
+                      constant(builder, loc, i32, packedBias),
+                      constant(builder, loc, f32, *multiplier),
+                      constant(builder, loc, i32, words(params))};
+  Type output = op->getResult(0).getType();
+  SymbolRefAttr entry =
+      executable.getExport(kernel.name, {i8, i8, i32, f32, i32, getElementTypeOrSelf(output)});
+  // One workload value, five operands, no dynamic dimensions; no operand is overwritten.
+  NamedAttribute attributes[] = {
+      builder.getNamedAttr("entry_points", builder.getArrayAttr(entry)),
+      builder.getNamedAttr("operandSegmentSizes", builder.getDenseI32ArrayAttr({1, 5, 0, 0})),
+      builder.getNamedAttr("tied_operands", builder.getIndexArrayAttr({-1}))};
+  OperationState state(loc, "flow.dispatch", operands, output, attributes);
+  op->replaceAllUsesWith(builder.create(state));
+  op->erase();
+  return success();
+}
+
+struct LowerKernels : conquer::impl::LowerKernelsBase<LowerKernels> {
+  using LowerKernelsBase::LowerKernelsBase;
+
+  void runOnOperation() override {
+    SmallVector<Operation *> fused;
+    getOperation().walk([&](Operation *op) {
+      if (isa<conquer::Conv2DOp, conquer::DepthwiseConv2DOp>(op))
+        fused.push_back(op);
+    });
+    if (fused.empty())
+      return;
+    FailureOr<conquer::Profile> target =
+        conquer::requireProfile(getOperation(), profile, profileDir);
+    if (failed(target))
+      return signalPassFailure();
+    const cq_level *level = cq_find_level(target->kernelLevel.c_str());
+    if (!level) {
+      getOperation().emitError("profile '")
+          << target->name << "' names the kernel level '" << target->kernelLevel
+          << "', which this build does not have; rebuild for it or pick another profile";
+      return signalPassFailure();
+    }
+    conquer::KernelExecutable executable(getOperation(), *target);
+    for (Operation *op : fused)
+      if (failed(lowerOp(op, *level, *target, executable)))
+        return signalPassFailure();
+  }
+};
+
+} // namespace

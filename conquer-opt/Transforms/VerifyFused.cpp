@@ -1,0 +1,48 @@
+//===- VerifyFused.cpp - the contract of the fuse stage
+//--------------------------------------------===//
+
+#include "conquer-opt/Transforms/ConvChain.h"
+#include "conquer-opt/Transforms/Passes.h"
+#include "conquer-opt/Transforms/Support.h"
+
+using namespace mlir;
+
+namespace conquer {
+#define GEN_PASS_DEF_VERIFYFUSED
+#include "conquer-opt/Transforms/Passes.h.inc"
+} // namespace conquer
+
+namespace {
+
+struct VerifyFused : conquer::impl::VerifyFusedBase<VerifyFused> {
+  using VerifyFusedBase::VerifyFusedBase;
+
+  void runOnOperation() override {
+    FailureOr<conquer::Profile> target =
+        conquer::requireProfile(getOperation(), profile, profileDir);
+    if (failed(target))
+      return signalPassFailure();
+    WalkResult result = getOperation().walk([&](Operation *op) { return check(op, *target); });
+    if (result.wasInterrupted())
+      return signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+
+private:
+  static WalkResult check(Operation *op, const conquer::Profile &target) {
+    std::string kind = conquer::getLayerKind(op).str();
+    bool hasKernel = target.usesKernel(kind, conquer::Precision::I8);
+    if (isa<conquer::ConquerDialect>(op->getDialect()) && !hasKernel)
+      return op->emitError("profile '")
+             << target.name << "' has no i8 kernel for '" << kind
+             << "', expected one for every fused op; fuse and lower with the same profile";
+    if (conquer::isFusibleConv(op) && hasKernel) {
+      std::string reason = "fusion has not run";
+      (void)conquer::matchConvChain(op, reason);
+      op->emitRemark("i8 layer '") << conquer::getId(op) << "' stays without a kernel: " << reason;
+    }
+    return WalkResult::advance();
+  }
+};
+
+} // namespace

@@ -1,0 +1,22 @@
+// RUN: conquer-opt %s --split-input-file --verify-diagnostics --conquer-lower-kernels="profile=x86-64 profile-dir=%profiles" -o /dev/null
+// RUN: sed -e 's/"portable"/"avx1024"/' %profiles/x86-64.json > %t.json
+// RUN: not conquer-opt %s --split-input-file --conquer-lower-kernels="profile=%t.json" 2>&1 | FileCheck %s
+// CHECK: names the kernel level 'avx1024', which this build does not have; rebuild for it or pick another profile
+
+func.func @variable_weights(%x: tensor<1x1x1x2xi8>, %w: tensor<2x1x1x2xi8>) -> tensor<1x1x1x2xi8> {
+  %b = "tosa.const"() <{values = dense<7> : tensor<2xi32>}> : () -> tensor<2xi32>
+  %m = "tosa.const"() <{values = dense<0.5> : tensor<2xf32>}> : () -> tensor<2xf32>
+  // expected-error @+1 {{'conquer.conv2d' op has weights that are not constant, expected a tosa.const}}
+  %0 = conquer.conv2d %x, %w, %b, %m {dilation = array<i64: 1, 1>, input_zp = 0 : i32, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : (tensor<1x1x1x2xi8>, tensor<2x1x1x2xi8>, tensor<2xi32>, tensor<2xf32>) -> tensor<1x1x1x2xi8>
+  return %0 : tensor<1x1x1x2xi8>
+}
+
+// -----
+
+func.func @variable_bias(%x: tensor<1x1x1x2xi8>, %b: tensor<2xi32>) -> tensor<1x1x1x2xi8> {
+  %w = "tosa.const"() <{values = dense<2> : tensor<2x1x1x2xi8>}> : () -> tensor<2x1x1x2xi8>
+  %m = "tosa.const"() <{values = dense<0.5> : tensor<2xf32>}> : () -> tensor<2xf32>
+  // expected-error @+1 {{'conquer.conv2d' op has biases that are not constant, expected a tosa.const}}
+  %0 = conquer.conv2d %x, %w, %b, %m {dilation = array<i64: 1, 1>, input_zp = 0 : i32, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : (tensor<1x1x1x2xi8>, tensor<2x1x1x2xi8>, tensor<2xi32>, tensor<2xf32>) -> tensor<1x1x1x2xi8>
+  return %0 : tensor<1x1x1x2xi8>
+}
