@@ -202,10 +202,8 @@ Result<bool> Archive::bind(const Identity &identity) {
   if (!stored.empty()) {
     for (const auto &[name, value] : identity)
       if (stored[name] != value)
-        return Error{"archive belongs to a run with another " + name + ": " + stored[name] +
-                         ", asked for " + value,
-                     file, "the same files and settings as when it was created",
-                     "name another archive for another run"};
+        return Error{"archive belongs to a run with another " + name, file, stored[name],
+                     "asked for " + value + "; name another archive for another run"};
     return true;
   }
   if (Status begun = execute("BEGIN"); !begun)

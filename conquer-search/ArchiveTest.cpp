@@ -84,7 +84,7 @@ TEST_F(ArchiveTest, StoresAndLoadsEveryField) {
   ASSERT_TRUE(archive);
   EXPECT_TRUE(*archive->bind({{"seed", "1"}}));
   EXPECT_THAT(archive->bind({{"seed", "2"}}).error().message(),
-              HasSubstr("another seed: 1, asked for 2"));
+              HasSubstr("another seed; expected 1; asked for 2"));
   std::vector<Candidate> loaded = *archive->load();
   ASSERT_EQ(loaded.size(), 3u);
   EXPECT_EQ(loaded[0].key, "ff");
@@ -139,7 +139,7 @@ TEST_F(ArchiveTest, AnotherProblemIsRefusedByName) {
   EXPECT_EQ(openError(options()), "");
   SearchOptions other = options();
   other.engine.seed = 2;
-  EXPECT_THAT(openError(other), HasSubstr("run with another seed: 1, asked for 2"));
+  EXPECT_THAT(openError(other), HasSubstr("run with another seed; expected 1; asked for 2"));
   other = options();
   other.engine.population = 9;
   EXPECT_THAT(openError(other), HasSubstr("another population"));

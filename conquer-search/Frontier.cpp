@@ -14,6 +14,7 @@ class Scaled {
 public:
   Scaled(const Objectives &objectives, const std::vector<Genome> &starts) : objectives(objectives) {
     std::vector<Point> points;
+    points.reserve(starts.size());
     for (const Genome &start : starts)
       points.push_back(objectives(start));
     for (size_t k = 0; k < points[0].size(); ++k) {
@@ -120,6 +121,7 @@ std::vector<Genome> surrogateFrontier(const std::vector<int> &alphabetSizes,
 
   std::vector<Genome> all(genomes.begin(), genomes.end());
   std::vector<Point> points;
+  points.reserve(all.size());
   for (const Genome &genome : all)
     points.push_back(scaled(genome));
   std::vector<size_t> best = nonDominated(points);

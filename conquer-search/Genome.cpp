@@ -68,6 +68,7 @@ Result<GenomeSpace> GenomeSpace::create(std::vector<std::string> ids,
 
 std::vector<int> GenomeSpace::alphabetSizes() const {
   std::vector<int> sizes;
+  sizes.reserve(alphabets.size());
   for (const auto &alphabet : alphabets)
     sizes.push_back(static_cast<int>(alphabet.size()));
   return sizes;

@@ -114,6 +114,7 @@ std::vector<Proposal> NSGA2::breed(size_t count, const std::vector<Proposal> &ex
   std::vector<size_t> rank(members.size());
   std::vector<double> crowding(members.size());
   std::vector<Fitness> fitness;
+  fitness.reserve(members.size());
   for (const Member &member : members)
     fitness.push_back(member.fitness);
   std::vector<std::vector<size_t>> fronts = nonDominatedSort(fitness);
@@ -185,9 +186,11 @@ void NSGA2::addUnseen(std::vector<Proposal> &proposals, std::set<Genome> &fresh,
 
 std::vector<Proposal> NSGA2::pickWith(const Predictor &predictor, std::vector<Proposal> proposals) {
   std::vector<Forecast> forecasts;
+  forecasts.reserve(proposals.size());
   for (const Proposal &proposal : proposals)
     forecasts.push_back(predictor(proposal.genome));
   std::vector<Fitness> known;
+  known.reserve(members.size());
   for (const Member &member : members)
     known.push_back(member.fitness);
   std::vector<Proposal> picked;
@@ -232,6 +235,7 @@ void NSGA2::closeGeneration() {
     if (!told[i].failed)
       members.push_back({asked[i].genome, std::move(told[i].fitness)});
   std::vector<Fitness> fitness;
+  fitness.reserve(members.size());
   for (const Member &member : members)
     fitness.push_back(member.fitness);
   std::vector<Member> survivors;

@@ -103,6 +103,7 @@ std::vector<size_t> selectBest(const std::vector<Fitness> &candidates, size_t co
     if (result.size() >= count)
       break;
     std::vector<Point> points;
+    points.reserve(front.size());
     for (size_t i : front)
       points.push_back(candidates[i].objectives);
     std::vector<double> distances = crowdingDistances(points);

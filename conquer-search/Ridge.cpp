@@ -66,7 +66,7 @@ void RidgeCorrection::fit(const std::vector<RidgeSample> &samples) {
   y.array() -= intercept;
   double best = std::numeric_limits<double>::infinity();
   // From strong to weak, so that a tie goes to the stronger penalty.
-  for (double penalty = 1e3; penalty > 5e-4; penalty /= 10) {
+  for (double penalty : {1e3, 1e2, 1e1, 1.0, 1e-1, 1e-2, 1e-3}) {
     Fit candidate = fitRidge(x, y, penalty * static_cast<double>(n));
     if (!(candidate.looError < best))
       continue;

@@ -123,6 +123,7 @@ Result<std::vector<size_t>> Run::ask() {
   std::vector<size_t> current = state->ask();
   if (!current.empty() && current.back() >= numStored) {
     std::vector<const Candidate *> candidates;
+    candidates.reserve(current.size());
     for (size_t index : current)
       candidates.push_back(&state->candidates()[index]);
     if (Status stored = archive.addGeneration(candidates); !stored)

@@ -10,6 +10,7 @@ namespace {
 std::vector<size_t> promising(const std::vector<Forecast> &proposals,
                               const std::vector<Fitness> &known, size_t count) {
   std::vector<Fitness> all;
+  all.reserve(proposals.size() + known.size());
   for (const Forecast &proposal : proposals)
     all.push_back(proposal.mean);
   all.insert(all.end(), known.begin(), known.end());

@@ -91,7 +91,9 @@ Outcome readOutcome(JsonReader &params) {
   return outcome;
 }
 
-const Error noRun{"no run is open", "request", "'open' before anything else", "send 'open'"};
+Error noRun() {
+  return {"no run is open", "request", "'open' before anything else", "send 'open'"};
+}
 
 } // namespace
 
@@ -168,7 +170,7 @@ Result<Json> Server::ask(JsonReader &params) {
   if (Status status = params.status(); !status)
     return status.error();
   if (!run)
-    return noRun;
+    return noRun();
   auto asked = run->ask();
   if (!asked)
     return asked.error();
@@ -191,7 +193,7 @@ Result<Json> Server::tell(JsonReader &params) {
   if (Status status = params.status(); !status)
     return status.error();
   if (!run)
-    return noRun;
+    return noRun();
   if (Status status = run->tell(key, outcome); !status)
     return status.error();
   return Json{{"pending", run->search().pending()}};
@@ -207,7 +209,7 @@ Result<Json> Server::front(JsonReader &params) {
   if (Status status = params.status(); !status)
     return status.error();
   if (!run)
-    return noRun;
+    return noRun();
   if (last < 0)
     return Error{"no generation is complete yet", "request",
                  "'front' after every candidate of generation 0 was told", "ask and tell first"};
@@ -219,7 +221,7 @@ Result<Json> Server::log(JsonReader &params) {
   if (Status status = params.status(); !status)
     return status.error();
   if (!run)
-    return noRun;
+    return noRun();
   return logJson(run->search());
 }
 
