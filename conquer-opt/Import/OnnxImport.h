@@ -17,7 +17,7 @@
 
 namespace conquer {
 
-/// Reads a model (operator set 7 to 21, f32, static shapes) into a module with one `func.func
+/// Reads a model (operator set 7 to 28, f32, static shapes) into a module with one `func.func
 /// @main` of TOSA ops. Arguments and results keep the model's layout and carry its names as
 /// `conquer.id`; inside, images are held N, H, W, C. Locations are node names. Loads the dialects
 /// it needs. Errors name the file and the node: what cannot be read, is unsupported, or does not

@@ -82,7 +82,7 @@ class Session:
 
 def import_stage(run: Run, model: Path, say: Say) -> bool:
     """model.onnx -> model.tosa.mlir."""
-    from conquer import importer  # type: ignore[attr-defined]  # needs onnx and onnxruntime, which nothing else does
+    from conquer import importer  # needs onnx and onnxruntime, which nothing else does
 
     if not model.is_file():
         raise ConquerError("no such file", where=str(model), expected="an ONNX model")
