@@ -19,7 +19,8 @@ func.func @main(%x: tensor<1x8xf32>) -> tensor<1x8xf32> {
 }
 func.func @heavy(%x: tensor<1x256x256xf32>) -> tensor<1x256x256xf32> {
   %z = "tosa.const"() {values = dense<0.0> : tensor<1xf32>} : () -> tensor<1xf32>
-  %0 = tosa.matmul %x, %x, %z, %z : (tensor<1x256x256xf32>, tensor<1x256x256xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x256x256xf32>
+  %0 = tosa.matmul %x, %x, %z, %z : (tensor<1x256x256xf32>, tensor<1x256x256xf32>, tensor<1xf32>, tensor<1xf32>)
+    -> tensor<1x256x256xf32>
   return %0 : tensor<1x256x256xf32>
 }
 """

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 
 import pytest
-from conftest import Script
 
+from conftest import Script
 from conquer.errors import ConquerError, StageFailure
 from conquer.server import Server
 
@@ -39,7 +39,7 @@ def test_answers_progress_and_errors(script: Script) -> None:
         seen: list[tuple[str, int, int]] = []
         assert server.call("slow", None, lambda *part: seen.append(part)) == "done"
         assert seen == [("s", 0, 3), ("s", 1, 3), ("s", 2, 3)]
-        with pytest.raises(ConquerError, match="^here: bad thing; expected good; fix it$") as error:
+        with pytest.raises(ConquerError, match=r"^here: bad thing; expected good; fix it$") as error:
             server.call("refuse")
         assert not isinstance(error.value, StageFailure)
         with pytest.raises(ConquerError, match="without a text"):
@@ -65,9 +65,9 @@ def test_a_failing_program_is_one_error_and_starts_again(script: Script, method:
 
 
 def test_a_program_that_cannot_live_is_one_error() -> None:
-    with Server([sys.executable, "-c", "raise SystemExit('error: no library')"]) as server:
-        with pytest.raises(StageFailure, match="no library"):
-            server.call("info")
+    server = Server([sys.executable, "-c", "raise SystemExit('error: no library')"])
+    with server, pytest.raises(StageFailure, match="no library"):
+        server.call("info")
 
 
 def test_state_is_restored_after_a_restart(script: Script) -> None:

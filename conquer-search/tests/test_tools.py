@@ -7,10 +7,12 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import Script
 
+from conftest import Script
 from conquer import tools
 from conquer.errors import ConquerError, StageFailure
+
+FORK = "import subprocess; p = subprocess.Popen(['sleep', '60']); open(sys.argv[1], 'w').write(str(p.pid)); "
 
 
 def alive(pid: int) -> bool:
@@ -28,7 +30,7 @@ def test_output_and_command_are_kept(script: Script) -> None:
 
 
 def test_timeout_kills_the_whole_group(script: Script, tmp_path: Path) -> None:
-    body = "import subprocess; p = subprocess.Popen(['sleep', '60']); open(sys.argv[1], 'w').write(str(p.pid)); time.sleep(60)"
+    body = FORK + "time.sleep(60)"
     child, begin = tmp_path / "child", time.monotonic()
     with pytest.raises(StageFailure, match="did not end within 1 s"):
         tools.run([str(script("hang", body)), str(child)], tools.Limits(seconds=1))
@@ -38,9 +40,8 @@ def test_timeout_kills_the_whole_group(script: Script, tmp_path: Path) -> None:
 
 
 def test_children_left_behind_are_killed(script: Script, tmp_path: Path) -> None:
-    body = "import subprocess; p = subprocess.Popen(['sleep', '60']); open(sys.argv[1], 'w').write(str(p.pid))"
     child = tmp_path / "child"
-    tools.run([str(script("leaver", body)), str(child)])
+    tools.run([str(script("leaver", FORK)), str(child)])
     time.sleep(0.1)
     assert not alive(int(child.read_text()))
 

@@ -170,25 +170,25 @@ def archive(session: Session, options: SearchOptions) -> Iterator[Server]:
 def search(session: Session, options: SearchOptions) -> dict[str, Any]:
     """The loop. Returns the front, which is also in front.json."""
     options.check()
-    bench = Bench(session, builder(session, options.compile_limits))
+    bench, failures = Bench(session, builder(session, options.compile_limits)), 0
     with archive(session, options) as server:
         while not (asked := server.call("ask"))["done"]:
-            candidates, failures = asked["candidates"], []
+            candidates = asked["candidates"]
             for number in range(0, len(candidates), options.jobs):
                 group = candidates[number : number + options.jobs]
                 where = f"generation {asked['generation']} of {options.generations}"
                 session.say(f"{where}, candidate {number + 1} of {len(candidates)}")
                 for candidate, outcome in zip(group, evaluate_group(session, bench, group, options.jobs), strict=True):
                     if isinstance(outcome, StageFailure):
-                        failures.append(outcome)
+                        failures += 1
                         server.call("tell", {"key": candidate["key"], "failure": outcome.message()})
+                        if failures >= max(options.population, 3):
+                            raise ConquerError(
+                                f"{failures} candidates in a row failed, the last with: {outcome.message()}"
+                            )
                     else:
+                        failures = 0
                         server.call("tell", {"key": candidate["key"], "measured": outcome})
-            if len(failures) == len(candidates) and candidates:
-                raise ConquerError(
-                    f"all {len(candidates)} candidates of a generation failed, the first with: {failures[0].message()}",
-                    where=str(session.run.folder),
-                )
         front = server.call("front")
         write_json(session.run / files.FRONT, front)
     return front  # type: ignore[no-any-return]
