@@ -34,7 +34,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Find the precision of every layer of a network on measured latency; compile the modules of the front.",
 )
-stdout, stderr = Console(soft_wrap=False), Console(stderr=True, highlight=False)
+stdout, stderr = Console(width=max(report.WIDTH, Console().width)), Console(stderr=True, highlight=False)
 
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The run folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Answer with JSON on stdout.")]
@@ -50,7 +50,7 @@ Seed = Annotated[int | None, typer.Option(help="Same seed, same proposals.")]
 Factor = Annotated[int | None, typer.Option(help="Proposals per evaluated policy, ranked by the surrogates.")]
 Jobs = Annotated[int | None, typer.Option(help="Compilers that run at once.")]
 Seconds = Annotated[float | None, typer.Option(min=1, help="Limit of one iree-compile.")]
-Gens = Annotated[int | None, typer.Option("--gens", min=0, help="The front after this generation. Default: the last.")]
+Gens = Annotated[int | None, typer.Option("--gens", min=1, help="The front after this generation. Default: the last.")]
 Model = Annotated[Path, typer.Argument(help="An ONNX model.")]
 Policies = Annotated[
     list[Path] | None,
@@ -159,14 +159,11 @@ def _absolute(name: str, value: Any) -> Any:
     return value
 
 
-def _options(run: Run, **given: Any) -> SearchOptions:
+def _options(run: Run, seconds: float | None = None, **given: int | None) -> SearchOptions:
     """The search's options: as given, else as this run had them, else the defaults."""
-    known = run.settings.get("search", {})
-    limits = tools.Limits(seconds=given.pop("seconds", None) or DEFAULT.compile_limits.seconds)
-    chosen = {
-        name: known.get(name, getattr(DEFAULT, name)) if value is None else value for name, value in given.items()
-    }
-    options = SearchOptions(**chosen, compile_limits=limits)
+    chosen: dict[str, int] = DEFAULT.remembered() | run.settings.get("search", {})
+    chosen |= {name: value for name, value in given.items() if value is not None}
+    options = SearchOptions(**chosen, compile_limits=tools.Limits(seconds or DEFAULT.compile_limits.seconds))
     options.check()
     return options
 
@@ -277,7 +274,7 @@ def search(
         stages.table_stage(session, options.compile_limits)
         front = orchestrate.search(session, options)
         if not json_output:
-            _show_front(front)
+            _show_front(session, front)
         return _files(session.run, files.FRONT)
 
 
@@ -298,14 +295,13 @@ def compile_(
     """
     with Work(folder) as session:
         options = _options(session.run, jobs=jobs, seconds=compile_seconds)
-        named = _policies(session, options, policy, gens)
-        built = orchestrate.compile_policies(session, named, options, keep_ir)
-        rows = [{"policy": name, "module": str(module.vmfb), **module.note} for name, module in built.items()]
+        built = _built(session, options, policy, gens, keep_ir)
+        rows = [{"name": name, "vmfb": str(module.vmfb), **module.note} for name, module in built.items()]
         if not json_output:
             for row in rows:
                 agrees = "identical to" if row["identical"] else f"within {row['max_abs_difference']:.2g} of"
                 stdout.print(
-                    f"{row['policy']}: {row['module']} ({row['bytes']} bytes, {agrees} the evaluator)", soft_wrap=True
+                    f"{row['name']}: {row['vmfb']} ({row['bytes']} bytes, {agrees} the evaluator)", soft_wrap=True
                 )
         return {"modules": rows}
 
@@ -330,11 +326,10 @@ def measure(
         if table:
             stages.table_stage(session, options.compile_limits, force)
             return _files(session.run, files.LATENCY_TABLE)
-        named = _policies(session, options, policy, gens)
-        built = orchestrate.compile_policies(session, named, options)
+        built = _built(session, options, policy, gens)
         measurement = orchestrate.measure_modules(session, built, options, files.MEASUREMENT, force)
         if not json_output:
-            for name, row in zip(named, measurement["modules"], strict=True):
+            for name, row in zip(built, measurement["modules"], strict=True):
                 against = f"{1 / row['ratio_to_reference']:.2f}x f32"
                 _line(f"{name}: {row['median_ms']:.3f} ms, IQR {row['spread_ms']:.3f}, {against}")
         return _files(session.run, files.MEASUREMENT)
@@ -428,54 +423,55 @@ def doctor(json_output: Json = False) -> Any:
     return {"findings": findings}
 
 
-def _policies(
-    session: Session, options: SearchOptions, given: list[Path] | None, gens: int | None
-) -> dict[str, modules.Policy]:
-    """The policies given by file, else those of the front with f32 and uniform i8."""
-    if not given:
-        return orchestrate.front_policies(session, orchestrate.front_at(session, options, gens))
+def _points(session: Session, front: dict[str, Any] | None, given: list[Path] | None) -> dict[str, dict[str, Any]]:
+    """The policies given by file, else f32, uniform i8 and those of the front."""
+    if front is not None and not given:
+        return orchestrate.front_points(session, front)
     layers = session.layers()["layers"]
-    named = {}
-    for path in given:
-        named[path.stem] = modules.read_policy(path)
-        modules.check_policy(named[path.stem], layers, str(path))
-    return named
+    points = {}
+    for path in given or []:
+        points[path.stem] = {"policy": modules.read_policy(path)}
+        modules.check_policy(points[path.stem]["policy"], layers, str(path))
+    return points
+
+
+def _built(
+    session: Session, options: SearchOptions, given: list[Path] | None, gens: int | None, keep_ir: bool = False
+) -> dict[str, modules.Module]:
+    """Modules of the policies given by file, else of f32, uniform i8 and the front."""
+    points = _points(session, None if given else orchestrate.front_at(session, options, gens), given)
+    return orchestrate.compile_policies(
+        session, {name: point["policy"] for name, point in points.items()}, options, keep_ir
+    )
 
 
 def _report(
-    session: Session, options: SearchOptions, policy: list[Path] | None, gens: int | None, split: str, quiet: bool
+    session: Session, options: SearchOptions, given: list[Path] | None, gens: int | None, split: str, quiet: bool
 ) -> Any:
     """Compile, measure and evaluate the policies; print the table; keep it as report.md."""
-    front = orchestrate.front_at(session, options, gens) if not policy else {"generation": None, "points": []}
-    named = _policies(session, options, policy, gens)
+    front = None if given else orchestrate.front_at(session, options, gens)
+    points = _points(session, front, given)
+    named = {name: point["policy"] for name, point in points.items()}
     built = orchestrate.compile_policies(session, named, options)
     mark = "" if gens is None else f".gen{gens}"
     measurement = orchestrate.measure_modules(session, built, options, f"measurement{mark}.json")
     evaluation = orchestrate.evaluate_policies(session, named, split, f"evaluation{mark}.json")
-    rows = report.rows(
-        front, measurement, evaluation, named, {name: module.note["bytes"] for name, module in built.items()}
-    )
+    rows = report.rows(points, measurement, evaluation, {name: module.note["bytes"] for name, module in built.items()})
     lines = report.summary(front, measurement, evaluation)
     path = session.run / f"report{mark}.md"
     files.write_text(path, report.markdown(rows, lines))
     if not quiet:
         report.show(stdout, rows, lines)
-        stdout.print(
-            f"Policies: {session.run / 'policies'}; modules: {session.run / 'modules'}; report: {path}", soft_wrap=True
-        )
-    return {
-        "front": front,
-        "rows": rows,
-        "report": str(path),
-        "modules": {name: str(module.vmfb) for name, module in built.items()},
-    }
+        _line(f"Policies: {session.run / 'policies'}; modules: {session.run / 'modules'}; report: {path}")
+    modules_by_name = {name: str(module.vmfb) for name, module in built.items()}
+    return {"front": front, "rows": rows, "report": str(path), "modules": modules_by_name}
 
 
-def _show_front(front: dict[str, Any]) -> None:
-    for point in sorted(front["points"], key=lambda point: point["measured"]["latency_ms"]):
-        measured = point["measured"]
-        drop = f"drop {100 * measured['accuracy_drop']:+.2f} points"
-        _line(f"{point['key'][:8]}: {measured['latency_ms']:.3f} ms, {drop}, {measured['size_bytes']} bytes")
+def _show_front(session: Session, front: dict[str, Any]) -> None:
+    for name, point in orchestrate.front_points(session, front).items():
+        if measured := point.get("measured"):
+            drop = f"drop {100 * measured['accuracy_drop']:+.2f} points"
+            _line(f"{name}: {measured['latency_ms']:.3f} ms, {drop}, {measured['size_bytes']} bytes")
     _line(f"hypervolume {front['hypervolume']:.4f}, of the uniform policies {front['hypervolume_uniform']:.4f}")
 
 

@@ -89,7 +89,7 @@ class Bench:
             self.session.say("compiling the f32 module")
             built = self.builder.build([modules.uniform(self.session.layers()["layers"], "f32")], 1)[0]
             if isinstance(built, StageFailure):
-                raise built
+                raise StageFailure(f"the f32 module: {built.message()}")
             self._reference = built
         return self._reference
 
@@ -122,8 +122,11 @@ def builder(session: Session, limits: tools.Limits) -> Builder:
 
 
 @contextmanager
-def archive(session: Session, options: SearchOptions) -> Iterator[Server]:
-    """conquer-search on this run's archive. An archive of another problem is moved aside, never mixed in."""
+def archive(session: Session, options: SearchOptions, look: bool = False) -> Iterator[Server]:
+    """conquer-search on this run's archive.
+
+    An archive of another problem is moved aside, never mixed in; who only wants to `look` is told.
+    """
     run = session.run
     paths = [
         run.need(files.LAYERS, "prepare"),
@@ -142,6 +145,10 @@ def archive(session: Session, options: SearchOptions) -> Iterator[Server]:
     }
     stamp, path = run / f"{files.ARCHIVE}.stamp.json", run / files.ARCHIVE
     known = read_json(stamp) if stamp.is_file() else {}
+    if look and known.get("key") != digest(problem):
+        raise ConquerError(
+            "the archive is of other inputs, options or programs", where=str(path), fix="run 'conquer search' again"
+        )
     if path.exists() and known.get("key") != digest(problem):
         for old in run.folder.glob(f"{files.ARCHIVE}*"):
             if not old.name.endswith(".stamp.json"):
@@ -176,7 +183,7 @@ def search(session: Session, options: SearchOptions) -> dict[str, Any]:
             candidates = asked["candidates"]
             for number in range(0, len(candidates), options.jobs):
                 group = candidates[number : number + options.jobs]
-                where = f"generation {asked['generation']} of {options.generations}"
+                where = f"generation {asked['generation'] + 1} of {options.generations}"
                 session.say(f"{where}, candidate {number + 1} of {len(candidates)}")
                 for candidate, outcome in zip(group, evaluate_group(session, bench, group, options.jobs), strict=True):
                     if isinstance(outcome, StageFailure):
@@ -220,26 +227,32 @@ def evaluate_group(
 
 
 def front_at(session: Session, options: SearchOptions, generation: int | None) -> dict[str, Any]:
-    """The front as it stood after a generation; the last without one."""
+    """The front as it stood after a generation, counted from 1; after the last complete one without a number."""
     if generation is None and (session.run / files.FRONT).is_file():
         return read_json(session.run / files.FRONT, "conquer.front")  # type: ignore[no-any-return]
     session.run.need(files.ARCHIVE, "search")
-    with archive(session, options) as server:
-        return server.call("front", {} if generation is None else {"generation": generation})  # type: ignore[no-any-return]
+    with archive(session, options, look=True) as server:
+        return server.call("front", {} if generation is None else {"generation": generation - 1})  # type: ignore[no-any-return]
 
 
-def front_policies(session: Session, front: dict[str, Any]) -> dict[str, Policy]:
-    """The uniform policies and those of the front by name; also written to policies/."""
+def front_points(session: Session, front: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The uniform policies, then the front by latency, each under a name; their policies are written to policies/.
+
+    A policy of the front is named by its content, so that a name means the same in every front.
+    """
     layers = session.layers()["layers"]
-    named = {name: modules.uniform(layers, name) for name in ("f32", "i8")}
-    points = sorted(front["points"], key=lambda point: point["measured"]["latency_ms"])
-    for number, point in enumerate(points, 1):
+    named = {
+        name: {"policy": modules.uniform(layers, name)} | front.get("uniform", {}).get(name, {})
+        for name in ("f32", "i8")
+    }
+    for point in sorted(front["points"], key=lambda point: point["measured"]["latency_ms"]):
         modules.check_policy(point["policy"], layers, files.FRONT)
-        named[f"{number:02}-{point['key'][:8]}"] = point["policy"]
-    for name, policy in named.items():
+        same = [name for name in ("f32", "i8") if named[name]["policy"] == point["policy"]]
+        named[same[0] if same else digest(point["policy"])[:8]] = point | {"on_front": True}
+    for name, point in named.items():
         path = session.run / "policies" / f"{name}.json"
-        if not path.is_file() or modules.read_policy(path) != policy:
-            modules.policy_file(path, policy)
+        if not path.is_file() or modules.read_policy(path) != point["policy"]:
+            modules.policy_file(path, point["policy"])
     return named
 
 
