@@ -129,8 +129,10 @@ class Work:
 
     def __init__(self, folder: Path, **settings: Any) -> None:
         run = Run(folder)
-        run.remember(**{name: _absolute(name, value) for name, value in settings.items()})
-        self.session = Session.open(run, self._say)
+        settings = {name: _absolute(name, value) for name, value in settings.items()}
+        profile = settings.get("profile") or run.settings.get("profile", "host")
+        self.session = Session(run, modules.Target.load(profile), self._say)
+        run.remember(**settings)  # only now: a profile that cannot be read is not kept
         self._progress: Progress | None = None
 
     def _say(self, text: str) -> None:

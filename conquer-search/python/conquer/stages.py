@@ -31,10 +31,6 @@ class Session:
     _evaluator: Server | None = None
     _device: LocalDevice | None = None
 
-    @classmethod
-    def open(cls, run: Run, say: Say) -> Session:
-        return cls(run, modules.Target.load(run.settings.get("profile", "host")), say)
-
     @property
     def threads(self) -> int:
         return int(self.run.settings.get("threads") or self.target.resolved["threads"])

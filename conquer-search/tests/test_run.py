@@ -1,0 +1,314 @@
+"""The whole way with the real programs on a small network: a run, its files, its reruns, its interruptions."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tiny
+from conquer import tools
+from conquer.errors import ConquerError
+
+try:
+    for program in tools.PROGRAMS:
+        tools.find_program(program)
+except ConquerError as error:
+    pytest.skip(f"the programs are not built: {error}", allow_module_level=True)
+
+SIZE = ["--generations", "3", "--population", "4", "--offspring-factor", "4"]
+
+
+def conquer(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "conquer", *map(str, arguments)]
+    return subprocess.run(
+        command, capture_output=True, text=True, env=os.environ | environment, timeout=300, check=False
+    )
+
+
+def failure(done: subprocess.CompletedProcess[str]) -> str:
+    """The one message of a command that must have failed."""
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    messages = [line for line in done.stderr.splitlines() if line.startswith("conquer: ")]
+    assert len(messages) == 1, done.stderr
+    return messages[0]
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return tiny.write(tmp_path_factory.mktemp("source with space"))
+
+
+@pytest.fixture(scope="module")
+def finished(source: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run; tests that change it copy it first."""
+    out = tmp_path_factory.mktemp("runs with space") / "tiny"
+    done = conquer("run", source[0], "--data", source[1], "--out", out, *SIZE)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Front after generation" in done.stdout and "Hypervolume" in done.stdout
+    return out
+
+
+@pytest.fixture
+def run(finished: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(finished, tmp_path / "run", symlinks=True))
+
+
+def test_files_of_a_run(finished: Path) -> None:
+    front, layers = tiny.load(finished / "front.json"), tiny.load(finished / "layers.json")
+    assert len(layers["layers"]) == 4 and len(front["points"]) >= 1
+    measurement, evaluation = tiny.load(finished / "measurement.json"), tiny.load(finished / "evaluation.json")
+    assert len(measurement["modules"]) == len(evaluation["policies"]) >= 2
+    assert [row["name"] for row in evaluation["policies"][:2]] == ["f32", "i8"]
+    assert evaluation["split"] == "report" and evaluation["policies"][0]["images"] == 80
+    assert evaluation["policies"][0]["accuracy_drop"] == 0
+    for row in measurement["modules"]:
+        note = tiny.load(finished / Path(row["module"]).with_name("module.json"))
+        assert note["bytes"] == (finished / row["module"]).stat().st_size
+        assert note["checked_images"] == 4
+        if set(note["policy"].values()) == {"i8"}:
+            assert note["identical"] and note["max_abs_difference"] == 0
+    assert (finished / "report.md").read_text().startswith("| policy |")
+    table = tiny.load(finished / "latency_table.json")
+    assert {layer["signature"] for layer in layers["layers"]} <= set(table["layers"])
+    assert not list(finished.glob(".work*"))
+
+
+def changed(folder: Path, before: float) -> set[str]:
+    return {
+        str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() and path.stat().st_mtime > before
+    }
+
+
+def test_rerun_is_free(run: Path, source: tuple[Path, Path]) -> None:
+    before = time.time()
+    done = conquer("run", source[0], "--data", source[1], "--out", run, *SIZE)
+    assert done.returncode == 0, done.stderr
+    new = {name for name in changed(run, before) if not name.startswith(("search.sqlite", ".lock"))}
+    assert new <= {"front.json", "evaluation.json", "report.md"}
+
+
+def test_a_change_is_never_stale(run: Path, source: tuple[Path, Path]) -> None:
+    before = time.time()
+    assert conquer("calibrate", run, "--method", "minmax").returncode == 0
+    assert "calibration.json" in changed(run, before)
+    message = failure(conquer("evaluate", run, "--gens", "1"))
+    assert "the archive is of other inputs" in message
+    done = conquer("run", source[0], "--data", source[1], "--out", run, *SIZE, "--method", "minmax")
+    assert done.returncode == 0, done.stderr
+    assert list(run.glob("search-*.sqlite")), "the archive of the other calibration is kept"
+
+
+def test_front_history(run: Path) -> None:
+    sizes = []
+    for generation in ("1", "3"):
+        done = conquer("evaluate", run, "--gens", generation, "--json")
+        assert done.returncode == 0, done.stderr
+        sizes.append(len(tiny.load(run / f"evaluation.gen{generation}.json")["policies"]))
+    assert min(sizes) >= 2
+    assert (run / "evaluation.gen3.json").read_text() == (run / "evaluation.json").read_text()
+    assert "generation" in failure(conquer("evaluate", run, "--gens", "9"))
+
+
+def test_same_seed_same_first_generation(finished: Path, source: tuple[Path, Path], tmp_path: Path) -> None:
+    """Proposals depend on the seed and the told values; the first generation on the seed and the tables alone."""
+    out = tmp_path / "again"
+    shutil.copytree(finished, out)
+    for path in out.glob("search.sqlite*"):
+        path.unlink()
+    done = conquer("search", out, "--generations", "1", "--population", "4")
+    assert done.returncode == 0, done.stderr
+    old = conquer("evaluate", finished, "--gens", "1", "--json", "--split", "search")
+    new = conquer("evaluate", out, "--gens", "1", "--json", "--split", "search")
+    assert old.returncode == new.returncode == 0, old.stderr + new.stderr
+
+
+def test_kill_and_go_on(source: tuple[Path, Path], tmp_path: Path) -> None:
+    out = tmp_path / "killed"
+    command = [
+        sys.executable,
+        "-m",
+        "conquer",
+        "run",
+        str(source[0]),
+        "--data",
+        str(source[1]),
+        "--out",
+        str(out),
+        *SIZE,
+    ]
+    for wait in (1.0, 3.0, 5.0):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(wait)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert len(tiny.load(out / "front.json")["points"]) >= 1
+
+
+def test_interrupt(source: tuple[Path, Path], tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "conquer",
+        "run",
+        str(source[0]),
+        "--data",
+        str(source[1]),
+        "--out",
+        str(tmp_path / "r"),
+        *SIZE,
+    ]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(3.0)
+    again = conquer(*command[3:])
+    assert "another conquer command works on this folder" in failure(again)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert errors.splitlines()[-1] == "conquer: interrupted; the same command goes on where it stopped"
+    assert "Traceback" not in errors
+
+
+def test_modules_of_a_policy(run: Path, tmp_path: Path) -> None:
+    layers = tiny.load(run / "layers.json")["layers"]
+    policy = {layer["id"]: "i8" if number % 2 else "f32" for number, layer in enumerate(layers)}
+    path = tmp_path / "mixed.json"
+    path.write_text(json.dumps({"format": "conquer.policy", "version": 1, "layers": policy}))
+    done = conquer("compile", run, "--policy", path, "--keep-ir", "--json")
+    assert done.returncode == 0, done.stderr
+    module = json.loads(done.stdout)["modules"][0]
+    assert module["policy"] == policy
+    assert "module" in Path(module["vmfb"]).with_name("lowered.mlir").read_text()
+    measured = conquer("measure", run, "--policy", path)
+    assert measured.returncode == 0 and "mixed: " in measured.stdout
+    evaluated = conquer("evaluate", run, "--policy", path, "--split", "search")
+    assert evaluated.returncode == 0 and "mixed" in evaluated.stdout
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"nowhere": "i8"}, "unknown layer 'nowhere'"),
+        ({"LAYER": "i3"}, "precision 'i3' is not allowed"),
+        ({"LAYER": None}, "has no precision"),
+    ],
+)
+def test_wrong_policies(finished: Path, tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    layers = tiny.load(finished / "layers.json")["layers"]
+    policy = {layer["id"]: "f32" for layer in layers}
+    for name, value in change.items():
+        name = layers[1]["id"] if name == "LAYER" else name
+        policy = {key: old for key, old in policy.items() if key != name} | ({name: value} if value else {})
+    path = tmp_path / "policy.json"
+    path.write_text(json.dumps({"format": "conquer.policy", "version": 1, "layers": policy}))
+    assert message in failure(conquer("compile", finished, "--policy", path))
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("os.kill(os.getpid(), 11)", "signal 11"),
+        ("time.sleep(100)", "did not end within 2 s"),
+        ("pass", "wrote no module"),
+        ("open(sys.argv[-1], 'wb').write(b'nonsense')", "policy f32: "),
+        ("print('x.mlir:1:1: error: no can do', file=sys.stderr); sys.exit(1)", "error: no can do"),
+    ],
+)
+def test_failing_compilers_leave_earlier_results(run: Path, script: Any, body: str, message: str) -> None:
+    modules = sorted(path for path in (run / "modules").iterdir())
+    compiler = script("iree-compile", body)
+    done = conquer("compile", run, "--compile-seconds", "2", CONQUER_IREE_COMPILE=str(compiler))
+    assert message in failure(done)
+    assert sorted(path for path in (run / "modules").iterdir()) == modules
+    assert conquer("compile", run).returncode == 0
+
+
+def test_wrong_models(tmp_path: Path) -> None:
+    from onnx import helper
+
+    def attempt(content: bytes) -> str:
+        model = tmp_path / "model.onnx"
+        model.write_bytes(content)
+        message = failure(conquer("import", model, "--out", tmp_path / "run"))
+        assert not (tmp_path / "run" / "model.tosa.mlir").exists()
+        return message
+
+    assert "no such file" in failure(conquer("import", tmp_path / "none.onnx", "--out", tmp_path / "run"))
+    whole = tiny.network().SerializeToString()
+    assert "model.onnx" in attempt(whole[: len(whole) // 2])
+    assert "model.onnx" in attempt(b"")
+    strange = tiny.network([helper.make_node("Det", ["fc"], ["logits"], name="strange")])
+    assert "Det" in attempt(strange.SerializeToString())
+    dynamic = tiny.network(shape=[1, 2, "height", 7])
+    assert "height" in attempt(dynamic.SerializeToString())
+
+
+@pytest.mark.parametrize("kind", ["empty", "nan", "shape", "missing"])
+def test_wrong_samples(run: Path, source: tuple[Path, Path], tmp_path: Path, kind: str) -> None:
+    data = Path(shutil.copytree(source[1], tmp_path / "data"))
+    samples = np.load(data / "calibration.npy")
+    path = data / "calibration.npy"
+    if kind == "missing":
+        path.unlink()
+    else:
+        wrong = {"empty": samples[:0], "nan": np.where(samples > 2, np.nan, samples), "shape": samples[:, :, :4]}[kind]
+        np.save(path, wrong.astype(np.float32))
+    before = (run / "calibration.json").read_bytes()
+    message = failure(conquer("calibrate", run, "--data", data))
+    assert {"empty": "no samples", "nan": "NaN", "shape": "shape", "missing": "missing"}[kind] in message
+    assert (run / "calibration.json").read_bytes() == before
+
+
+def test_wrong_profile(run: Path, tmp_path: Path) -> None:
+    profile = json.loads((tools.data_folder() / "profiles" / "x86-64.json").read_text())
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(profile | {"threads": "two"}))
+    assert "threads" in failure(conquer("prepare", run, "--profile", path))
+    path.write_text(json.dumps(profile | {"colour": "blue"}))
+    assert "colour" in failure(conquer("prepare", run, "--profile", path))
+    assert "no-such-profile" in failure(conquer("prepare", run, "--profile", "no-such-profile"))
+    assert (run / "prepared.mlir").is_file()
+
+
+def test_verbs_in_the_wrong_order(tmp_path: Path, source: tuple[Path, Path]) -> None:
+    out = tmp_path / "run"
+    assert "not a run folder" in failure(conquer("prepare", out))
+    assert conquer("import", source[0], "--out", out).returncode == 0
+    assert "run 'conquer prepare' first" in failure(conquer("calibrate", out, "--data", source[1]))
+    assert conquer("prepare", out).returncode == 0
+    assert "no data set" in failure(conquer("calibrate", out))
+    assert "run 'conquer calibrate' first" in failure(conquer("sensitivity", out, "--data", source[1]))
+
+
+def test_json_errors_and_help(tmp_path: Path) -> None:
+    done = conquer("prepare", tmp_path / "none", "--json")
+    assert done.returncode == 1 and json.loads(done.stdout)["error"]["what"] == "not a run folder"
+    for verb in [
+        "import",
+        "prepare",
+        "calibrate",
+        "sensitivity",
+        "search",
+        "compile",
+        "measure",
+        "evaluate",
+        "doctor",
+        "run",
+    ]:
+        page = conquer(verb, "--help")
+        assert page.returncode == 0 and f"Example: conquer {verb}" in page.stdout, page.stdout
+    assert conquer("search").returncode == 2
+    doctor = conquer("doctor", "--json")
+    assert doctor.returncode == 0 and json.loads(doctor.stdout)["findings"]
