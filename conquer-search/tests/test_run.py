@@ -25,6 +25,7 @@ try:
 except ConquerError as error:
     pytest.skip(f"the programs are not built: {error}", allow_module_level=True)
 
+VERBS = ["import", "prepare", "calibrate", "sensitivity", "search", "compile", "measure", "evaluate", "doctor", "run"]
 SIZE = ["--generations", "3", "--population", "4", "--offspring-factor", "4"]
 
 

@@ -51,6 +51,7 @@ Factor = Annotated[int | None, typer.Option(help="Proposals per evaluated policy
 Jobs = Annotated[int | None, typer.Option(help="Compilers that run at once.")]
 Seconds = Annotated[float | None, typer.Option(min=1, help="Limit of one iree-compile.")]
 Gens = Annotated[int | None, typer.Option("--gens", min=1, help="The front after this generation. Default: the last.")]
+Dims = Annotated[list[str] | None, typer.Option("--dim", help="Size of a dynamic dimension: N=1. May be repeated.")]
 Model = Annotated[Path, typer.Argument(help="An ONNX model.")]
 Policies = Annotated[
     list[Path] | None,
@@ -172,14 +173,14 @@ def _options(run: Run, seconds: float | None = None, **given: int | None) -> Sea
 
 @app.command("import")
 @guarded
-def import_(model: Model, out: Out, json_output: Json = False) -> Any:
+def import_(model: Model, out: Out, dim: Dims = None, json_output: Json = False) -> Any:
     """Read an ONNX model, check it against ONNX Runtime, write model.tosa.mlir.
 
     Example: conquer import examples/resnet/resnet18_fashion.onnx --out runs/resnet
     """
     with Progress() as progress:
         run = Run(out, create=True)
-        stages.import_stage(run, model, progress)
+        stages.import_stage(run, model, _dims(dim), progress)
         run.remember(model=str(model.resolve()), preprocess=_beside(model))
     return _files(run, files.MODEL)
 
@@ -364,6 +365,7 @@ def run(
     out: Out,
     data: Annotated[Path, typer.Option(help="Data set: a folder of .npy files, or a data.json.")],
     preprocess: Preprocess = None,
+    dim: Dims = None,
     profile: Profile = "host",
     threads: Threads = None,
     method: Method = "mse",
@@ -382,7 +384,7 @@ def run(
     """
     with Progress() as progress:
         folder = Run(out, create=True)
-        stages.import_stage(folder, model, progress)
+        stages.import_stage(folder, model, _dims(dim), progress)
         folder.remember(model=str(model.resolve()), preprocess=_beside(model))
         folder.close()
     with Work(out, data=data, preprocess=preprocess, profile=profile, threads=threads) as session:
@@ -479,6 +481,16 @@ def _show_front(session: Session, front: dict[str, Any]) -> None:
 
 def _line(text: str) -> None:
     stdout.print(text, soft_wrap=True, markup=False, highlight=False)
+
+
+def _dims(given: list[str] | None) -> dict[str, int]:
+    sizes = {}
+    for text in given or []:
+        name, _, size = text.rpartition("=")
+        if not name or not size.isdecimal() or int(size) < 1:
+            raise ConquerError(f"'{text}'", where="--dim", expected="a name and a size, such as N=1")
+        sizes[name] = int(size)
+    return sizes
 
 
 def _beside(model: Path) -> str | None:

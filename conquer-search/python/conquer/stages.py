@@ -76,7 +76,7 @@ class Session:
         return tools.file_digest(tools.find_program(name))
 
 
-def import_stage(run: Run, model: Path, say: Say) -> bool:
+def import_stage(run: Run, model: Path, dims: dict[str, int], say: Say) -> bool:
     """model.onnx -> model.tosa.mlir."""
     from conquer import importer  # needs onnx and onnxruntime, which nothing else does
 
@@ -84,13 +84,14 @@ def import_stage(run: Run, model: Path, say: Say) -> bool:
         raise ConquerError("no such file", where=str(model), expected="an ONNX model")
     options = {
         "stage": "import",
+        "dims": dims,
         "conquer-opt": tools.file_digest(tools.find_program("conquer-opt")),
         "versions": importer.versions(),
     }
 
     def action(made: list[Path]) -> None:
         say(f"importing {model.name}")
-        importer.import_onnx(model, made[0])
+        importer.import_onnx(model, made[0], dims)
 
     return run.stage([files.MODEL], [model], options, action)
 
