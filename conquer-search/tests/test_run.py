@@ -182,6 +182,19 @@ def test_interrupt(source: tuple[Path, Path], tmp_path: Path) -> None:
     assert "Traceback" not in errors
 
 
+def test_interrupt_ends_a_hanging_compiler(run: Path, script: Any, tmp_path: Path) -> None:
+    compiler = script("iree-compile", f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid())); time.sleep(100)")
+    command = [sys.executable, "-m", "conquer", "compile", str(run)]
+    environment = os.environ | {"CONQUER_IREE_COMPILE": str(compiler)}
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 130 and "interrupted" in errors
+    assert not Path(f"/proc/{(tmp_path / 'pid').read_text()}").exists()
+
+
 def test_modules_of_a_policy(run: Path, tmp_path: Path) -> None:
     layers = tiny.load(run / "layers.json")["layers"]
     policy = {layer["id"]: "i8" if number % 2 else "f32" for number, layer in enumerate(layers)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from conquer.errors import ConquerError, StageFailure
 from conquer.server import Server
 
 Policy = dict[str, str]
+Compilation = Future[dict[str, Any]]
 CHECK_IMAGES = 4
 TOLERANCE = 1e-3  # of the largest output, for modules with float layers; integer modules must be identical
 
@@ -147,12 +148,20 @@ class Builder:
                 for policy, part, module in zip(policies, parts, found, strict=True)
             ]
             results: list[Module | StageFailure] = []
-            for policy, part, module, task in zip(policies, parts, found, tasks, strict=True):
-                try:
-                    results.append(module or self._finish(policy, part, task.result() if task else {}, keep_ir))
-                except StageFailure as failure:
-                    results.append(failure)
+            try:
+                for policy, part, module, task in zip(policies, parts, found, tasks, strict=True):
+                    results.append(module or self._outcome(policy, part, task, keep_ir))
+            except BaseException:
+                tools.kill_all()  # or the pool would wait for its compilers
+                raise
         return results
+
+    def _outcome(self, policy: Policy, part: Path, task: Compilation | None, keep_ir: bool) -> Module | StageFailure:
+        assert task is not None
+        try:
+            return self._finish(policy, part, task.result(), keep_ir)
+        except StageFailure as failure:
+            return failure
 
     def _index(self, policy: Policy) -> Path:
         return self.run / "modules" / "index" / f"{digest({**self._inputs, 'policy': policy})[:32]}.json"

@@ -166,11 +166,10 @@ def kill_group(process: subprocess.Popen[bytes]) -> None:
 
 
 def kill_all() -> None:
-    """Kill every program still running: for Ctrl-C and the end of the command."""
+    """Kill every program still running, for Ctrl-C and the end of the command; who waits for one collects it."""
     for group in list(_groups):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(group, signal.SIGKILL)
-    _groups.clear()
 
 
 class Tail:
