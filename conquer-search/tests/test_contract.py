@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from contract_model import F32, Network, Quantized, observed_ranges, to_mlir
 
 from conquer import tools
 from conquer.errors import ConquerError
+from contract_model import F32, Network, Quantized, observed_ranges, to_mlir
 
 IMAGES = 2
 

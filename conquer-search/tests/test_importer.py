@@ -13,11 +13,11 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
-from onnx_cases import IMAGE, Array, all_cases, graph_model, integers, one, weights
 
 from conquer import importer, normalise, tools
 from conquer.errors import ConquerError
 from conquer.importer import Arrays, Values
+from onnx_cases import IMAGE, Array, all_cases, graph_model, integers, one, weights
 
 CASES = all_cases()
 NETWORK = Path(__file__).parents[2] / "examples" / "resnet" / "resnet18_fashion.onnx"
