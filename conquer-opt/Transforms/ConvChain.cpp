@@ -87,6 +87,43 @@ LogicalResult matchConv(ConvOp conv, int64_t channels, ConvChain &chain, std::st
   return success();
 }
 
+/// Whether a crop of one axis from `full` to `cropped` elements, which keeps the first ones,
+/// changes nothing: no window reaches what it takes away, and as many windows fit without padding
+/// at the end.
+bool isIdleCrop(int64_t full, int64_t cropped, int64_t begin, int64_t extent, int64_t stride,
+                int64_t outputs) {
+  int64_t reach = (outputs - 1) * stride - begin + extent; // elements from the first on
+  return reach <= cropped && (full + begin - extent) / stride + 1 == outputs;
+}
+
+/// Reads the tensor before the crop that makes TOSA's divisions exact, if there is one.
+void skipCrop(ArrayRef<int64_t> outputs, int64_t kernelH, int64_t kernelW, ConvChain &chain) {
+  auto slice = chain.input.getDefiningOp<tosa::SliceOp>();
+  DenseIntElementsAttr start;
+  if (!slice || !matchPattern(slice.getStart(), m_Constant(&start)) ||
+      !llvm::all_of(start.getValues<APInt>(), [](const APInt &value) { return value.isZero(); }))
+    return;
+  auto full = dyn_cast<RankedTensorType>(slice.getInput1().getType());
+  ArrayRef<int64_t> cropped = cast<RankedTensorType>(slice.getType()).getShape();
+  if (!full || !full.hasStaticShape() || full.getDimSize(0) != cropped[0] ||
+      full.getDimSize(3) != cropped[3])
+    return;
+  int64_t kernel[] = {kernelH, kernelW};
+  SmallVector<int64_t> pad = chain.pad;
+  for (int axis : {0, 1}) {
+    int64_t size = full.getDimSize(axis + 1);
+    if (size == cropped[axis + 1])
+      continue;
+    int64_t extent = (kernel[axis] - 1) * chain.dilation[axis] + 1;
+    if (!isIdleCrop(size, cropped[axis + 1], chain.pad[2 * axis], extent, chain.stride[axis],
+                    outputs[axis + 1]))
+      return;
+    pad[2 * axis + 1] = 0;
+  }
+  chain.input = slice.getInput1();
+  chain.pad = pad;
+}
+
 /// Zero point and bounds of the codes from a clamp of [min - zp, max - zp]; false if they are not
 /// codes.
 bool setCodes(ConvChain &chain, int64_t zp, float low, float high) {
@@ -172,12 +209,16 @@ FailureOr<ConvChain> conquer::matchConvChain(Operation *op, std::string &reason)
   if (auto conv = dyn_cast<tosa::Conv2DOp>(op)) {
     if (failed(matchConv(conv, channels, chain, reason)))
       return failure();
+    ArrayRef<int64_t> weights = conv.getWeight().getType().getShape();
+    skipCrop(type.getShape(), weights[1], weights[2], chain);
   } else {
     auto depthwise = cast<tosa::DepthwiseConv2DOp>(op);
     if (depthwise.getWeight().getType().getDimSize(3) != 1)
       return decline(reason, "its depth multiplier is not 1");
     if (failed(matchConv(depthwise, channels, chain, reason)))
       return failure();
+    ArrayRef<int64_t> weights = depthwise.getWeight().getType().getShape();
+    skipCrop(type.getShape(), weights[0], weights[1], chain);
   }
   if (failed(matchEpilogue(op->getResult(0), channels, chain, reason)))
     return failure();

@@ -7,6 +7,9 @@
 //   conv (i32) -> cast (f32) -> mul [, clamp]                                   f32 result
 //   conv (i32) -> cast (f32) -> mul -> clamp -> cast (i32) [-> add] -> cast (i8)  i8 result
 //
+// A crop in front that takes away nothing but rows and columns that no window reaches is part of it
+// too.
+//
 //===----------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_OPT_TRANSFORMS_CONVCHAIN_H
 #define CONQUER_OPT_TRANSFORMS_CONVCHAIN_H

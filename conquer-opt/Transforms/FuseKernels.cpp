@@ -50,6 +50,8 @@ template <typename ConvOp, typename FusedOp> struct FuseConv : OpRewritePattern<
         chain->clampMin, chain->clampMax, llvm::APFloat(chain->clampMinF32),
         llvm::APFloat(chain->clampMaxF32));
     fused->setDiscardableAttrs(last->getDiscardableAttrDictionary());
+    if (Attribute layer = conv->getAttr(conquer::layerAttrName))
+      fused->setAttr(conquer::layerAttrName, layer);
     rewriter.replaceOp(last, fused->getResults());
     return success();
   }

@@ -138,7 +138,8 @@ def FuseKernels : Pass<"conquer-fuse-kernels", "::mlir::func::FuncOp"> {
     Needs quantised TOSA. An i8 `tosa.conv2d` or `tosa.depthwise_conv2d` with constant weights whose accumulator goes, and
     goes only, through cast to f32, mul by a constant per channel and, optionally, clamp becomes one `conquer` op with f32
     result; where cast to i32, add of the zero point and cast to i8 follow, one with i8 result. The fused op has the
-    discardable attributes of the last op of the chain. Leaves what the profile has no kernel for and what the fused op
+    discardable attributes of the last op of the chain and the `conquer.layer` of the convolution. A crop before the convolution
+    that only takes away rows and columns the windows do not reach (TOSA wants exact divisions, kernels do not) is dropped. Leaves what the profile has no kernel for and what the fused op
     cannot express (see `conquer-verify-fused`). Fails only if the profile cannot be read. Example:
     test/Transforms/fuse-kernels.mlir.
   }];

@@ -39,7 +39,9 @@ private:
     if (conquer::isFusibleConv(op) && hasKernel) {
       std::string reason = "fusion has not run";
       (void)conquer::matchConvChain(op, reason);
-      op->emitRemark("i8 layer '") << conquer::getId(op) << "' stays without a kernel: " << reason;
+      auto layer = op->getAttrOfType<StringAttr>(conquer::layerAttrName);
+      op->emitRemark("i8 layer '") << (layer ? layer.getValue() : conquer::getId(op))
+                                   << "' stays without a kernel: " << reason;
     }
     return WalkResult::advance();
   }

@@ -12,6 +12,7 @@
 
 #include "conquer-opt/Import/OnnxImport.h"
 #include "conquer-opt/Pipelines/Fuse.h"
+#include "conquer-opt/Pipelines/Latency.h"
 #include "conquer-opt/Pipelines/Lower.h"
 #include "conquer-opt/Pipelines/Prepare.h"
 #include "conquer-opt/Pipelines/Quantize.h"
@@ -64,22 +65,29 @@ void registerPasses() {
   conquer::registerPreparePipeline();
   conquer::registerQuantizePipeline();
   conquer::registerFusePipeline();
+  conquer::registerLatencyPipeline();
   conquer::registerLowerPipeline();
 }
 
-/// Lowered IR is for iree-compile, which does not read MLIR 22's pretty form: unless the command
-/// line asks for the generic form, it is written as bytecode.
-llvm::SmallVector<char *> withOutputForm(int argc, char **argv) {
+/// The command line with defaults that differ from mlir-opt's:
+/// * an error does not print the op, which may hold megabytes of weights;
+/// * lowered IR is for iree-compile, which does not read MLIR 22's pretty form: unless asked for in
+/// the
+///   generic form, it is written as bytecode.
+llvm::SmallVector<char *> withDefaults(int argc, char **argv) {
   static char emitBytecode[] = "--emit-bytecode";
+  static char hideOps[] = "--mlir-print-op-on-diagnostic=false";
   llvm::SmallVector<char *> arguments(argv, argv + argc);
   auto hasFlag = [&](llvm::StringRef name) {
-    return llvm::any_of(arguments, [&](char *argument) {
+    return llvm::any_of(llvm::ArrayRef(argv, argc), [&](char *argument) {
       return llvm::StringRef(argument).ltrim('-').split('=').first == name;
     });
   };
-  bool lowers = hasFlag("conquer-lower-pipeline");
+  bool lowers = hasFlag("conquer-lower-pipeline") || hasFlag("conquer-latency-pipeline");
   if (lowers && !hasFlag("mlir-print-op-generic") && !hasFlag("emit-bytecode"))
     arguments.push_back(emitBytecode);
+  if (!hasFlag("mlir-print-op-on-diagnostic"))
+    arguments.push_back(hideOps);
   return arguments;
 }
 
@@ -89,7 +97,7 @@ int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   if (std::optional<int> imported = conquer::importOnnxMain(argc, argv))
     return *imported;
-  llvm::SmallVector<char *> arguments = withOutputForm(argc, argv);
+  llvm::SmallVector<char *> arguments = withDefaults(argc, argv);
   argc = static_cast<int>(arguments.size());
   argv = arguments.data();
   mlir::DialectRegistry registry;

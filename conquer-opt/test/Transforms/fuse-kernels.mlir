@@ -96,3 +96,44 @@ func.func @not_codes(%x: tensor<1x1x1x2xi8>) -> tensor<1x1x1x2xi8> {
   %5 = tosa.cast %4 : (tensor<1x1x1x2xi32>) -> tensor<1x1x1x2xi8>
   return %5 : tensor<1x1x1x2xi8>
 }
+
+// -----
+
+// Stride 2 over 4 rows needs 3 of them; the crop that TOSA asks for is dropped. The layer's id is kept.
+// CHECK-LABEL: @idle_crop
+// CHECK-SAME: %[[X:.*]]: tensor<1x4x4x2xi8>
+func.func @idle_crop(%x: tensor<1x4x4x2xi8>) -> tensor<1x2x2x2xf32> {
+  // CHECK-NOT: tosa.slice
+  // CHECK: conquer.conv2d %[[X]], {{.*}}conquer.layer = "conv"
+  %w = "tosa.const"() <{values = dense<2> : tensor<2x1x1x2xi8>}> : () -> tensor<2x1x1x2xi8>
+  %b = "tosa.const"() <{values = dense<7> : tensor<2xi32>}> : () -> tensor<2xi32>
+  %zero = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %m = "tosa.const"() <{values = dense<0.5> : tensor<1x1x1x1xf32>}> : () -> tensor<1x1x1x1xf32>
+  %start = tosa.const_shape {values = dense<0> : tensor<4xindex>} : () -> !tosa.shape<4>
+  %size = tosa.const_shape {values = dense<[1, 3, 3, 2]> : tensor<4xindex>} : () -> !tosa.shape<4>
+  %c = tosa.slice %x, %start, %size : (tensor<1x4x4x2xi8>, !tosa.shape<4>, !tosa.shape<4>) -> tensor<1x3x3x2xi8>
+  %0 = tosa.conv2d %c, %w, %b, %zero, %zero {conquer.layer = "conv", acc_type = i32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : (tensor<1x3x3x2xi8>, tensor<2x1x1x2xi8>, tensor<2xi32>, tensor<1xi8>, tensor<1xi8>) -> tensor<1x2x2x2xi32>
+  %1 = tosa.cast %0 : (tensor<1x2x2x2xi32>) -> tensor<1x2x2x2xf32>
+  %2 = tosa.mul %1, %m, %zero : (tensor<1x2x2x2xf32>, tensor<1x1x1x1xf32>, tensor<1xi8>) -> tensor<1x2x2x2xf32>
+  return %2 : tensor<1x2x2x2xf32>
+}
+
+// -----
+
+// Padding stands where the crop took real values away: it must stay.
+// CHECK-LABEL: @real_crop
+func.func @real_crop(%x: tensor<1x4x4x2xi8>) -> tensor<1x3x3x2xf32> {
+  // CHECK: %[[C:.*]] = tosa.slice
+  // CHECK: conquer.conv2d %[[C]], {{.*}}pad = array<i64: 1, 1, 1, 1>
+  %w = "tosa.const"() <{values = dense<2> : tensor<2x3x3x2xi8>}> : () -> tensor<2x3x3x2xi8>
+  %b = "tosa.const"() <{values = dense<7> : tensor<2xi32>}> : () -> tensor<2xi32>
+  %zero = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %m = "tosa.const"() <{values = dense<0.5> : tensor<1x1x1x1xf32>}> : () -> tensor<1x1x1x1xf32>
+  %start = tosa.const_shape {values = dense<0> : tensor<4xindex>} : () -> !tosa.shape<4>
+  %size = tosa.const_shape {values = dense<[1, 3, 3, 2]> : tensor<4xindex>} : () -> !tosa.shape<4>
+  %c = tosa.slice %x, %start, %size : (tensor<1x4x4x2xi8>, !tosa.shape<4>, !tosa.shape<4>) -> tensor<1x3x3x2xi8>
+  %0 = tosa.conv2d %c, %w, %b, %zero, %zero {acc_type = i32, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>} : (tensor<1x3x3x2xi8>, tensor<2x3x3x2xi8>, tensor<2xi32>, tensor<1xi8>, tensor<1xi8>) -> tensor<1x3x3x2xi32>
+  %1 = tosa.cast %0 : (tensor<1x3x3x2xi32>) -> tensor<1x3x3x2xf32>
+  %2 = tosa.mul %1, %m, %zero : (tensor<1x3x3x2xf32>, tensor<1x1x1x1xf32>, tensor<1xi8>) -> tensor<1x3x3x2xf32>
+  return %2 : tensor<1x3x3x2xf32>
+}
