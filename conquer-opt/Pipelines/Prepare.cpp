@@ -13,9 +13,24 @@ using namespace mlir;
 void conquer::buildPreparePipeline(OpPassManager &manager, const PrepareOptions &options) {
   // any module -> one static f32 function of TOSA ops
   manager.addPass(createCheckInputPass());
-  // what the producer left -> canonical ops, each once
-  manager.addPass(createCanonicalizerPass());
-  manager.addPass(createCSEPass());
+  OpPassManager &network = manager.nest<func::FuncOp>();
+  // weights behind ops -> constants
+  network.addPass(createFoldConstantsPass());
+  // fully connected layers -> convolutions, before their weights take in the order of a flattening
+  network.addPass(createMatMulToConvPass());
+  // N, C, H, W around every convolution -> N, H, W, C between the borders; before canonicalisation,
+  // which makes reshapes of some transposes, and reshapes do not cancel
+  network.addPass(createPropagateLayoutPass());
+  network.addPass(createCanonicalizerPass());
+  network.addPass(createFoldConstantsPass());
+  // batch norms, biases, scales beside layers -> weights and biases
+  network.addPass(createFoldScalesPass());
+  // paddings and ReLUs of any spelling -> attributes of layers, clamps next to layers
+  network.addPass(createFoldPadsPass());
+  network.addPass(createCanonicalizeClampsPass());
+  // what became equal or unused -> once or not at all
+  network.addPass(createCanonicalizerPass());
+  network.addPass(createCSEPass());
   // nameless ops -> layers with ids
   manager.addPass(createAssignIdsPass());
   manager.addPass(createVerifyPreparedPass());

@@ -23,6 +23,66 @@ def CheckInputPass : Pass<"conquer-check-input", "mlir::ModuleOp"> {
   }];
 }
 
+def FoldConstantsPass : Pass<"conquer-fold-constants", "mlir::func::FuncOp"> {
+  let summary = "Compute what depends on constants only";
+  let description = [{
+    Needs static shapes. Replaces transposes, reshapes, slices, reversals, concatenations and small repetitions of
+    constants of any type, and f32 arithmetic on constants (one rounding per op), by constants; large constants that the
+    file holds as resources become plain ones. Never fails: what it cannot compute stays.
+    Test: Transforms/fold-constants.mlir.
+  }];
+}
+
+def MatMulToConvPass : Pass<"conquer-matmul-to-conv", "mlir::func::FuncOp"> {
+  let summary = "Turn a matmul with constant weights into a 1x1 convolution";
+  let description = [{
+    Needs f32. The rows of the left operand become the pixels of one line, so that a fully connected layer has a bias and
+    per-channel scales like every other layer. A matmul of two activations, or one with other weights for each element of
+    the batch, stays. Test: Transforms/matmul-to-conv.mlir.
+  }];
+}
+
+def PropagateLayoutPass : Pass<"conquer-propagate-layout", "mlir::func::FuncOp"> {
+  let summary = "Move transposes of activations to the border, or remove them";
+  let description = [{
+    Needs static shapes. Transposes sink through elementwise ops, concat, pad, slice, tile, reverse and reductions (whose
+    axes are renamed) until they meet their inverse; those before the first convolutions rise to the inputs. Two
+    transposes around a reshape become one or none, one that only moves dimensions of size 1 becomes a reshape, and the
+    flattening of a transposed image moves into the weights of the fully connected layer behind it.
+    Test: Transforms/propagate-layout.mlir.
+  }];
+}
+
+def FoldScalesPass : Pass<"conquer-fold-scales", "mlir::func::FuncOp"> {
+  let summary = "Fold per-channel arithmetic with constants into the convolution beside it";
+  let description = [{
+    Needs constants where they are known (conquer-fold-constants). Additions, subtractions and multiplications by one
+    constant per channel (batch norms, biases, input normalisation) that follow a convolution, or precede one, without
+    other readers, become part of its weights and bias: collected in double precision, rounded once. A shift before a
+    convolution with padding stays, because padding is zero before the shift. Three and more such ops in a row with no
+    convolution beside them become one mul and one add.
+    Test: Transforms/fold-scales.mlir.
+  }];
+}
+
+def CanonicalizeClampsPass : Pass<"conquer-canonicalize-clamps", "mlir::func::FuncOp"> {
+  let summary = "Make one clamp, next to its layer, of maximum, minimum and chains of clamps";
+  let description = [{
+    maximum and minimum with one finite number become clamps, consecutive clamps become one, and a clamp behind a reshape
+    or max_pool of a layer without other readers moves to the layer.
+    Test: Transforms/canonicalize-clamps.mlir.
+  }];
+}
+
+def FoldPadsPass : Pass<"conquer-fold-pads", "mlir::func::FuncOp"> {
+  let summary = "Fold explicit padding into convolutions and max_pool";
+  let description = [{
+    A tosa.pad of height and width with zero becomes part of the convolutions that read it; with the lowest number, or
+    with zero if the image cannot be negative, part of a max_pool. A slice that only crops padding makes the padding
+    smaller. avg_pool stays as it is: it never counts its own padding. Test: Transforms/fold-pads.mlir.
+  }];
+}
+
 def AssignIdsPass : Pass<"conquer-assign-ids", "mlir::ModuleOp"> {
   let summary = "Give every op that computes an activation a unique and stable id";
   let description = [{
@@ -38,7 +98,8 @@ def VerifyPreparedPass : Pass<"conquer-verify-prepared", "mlir::ModuleOp"> {
   let summary = "Check the contract of the prepare stage";
   let description = [{
     Changes nothing. Fails, with one error at the offending op, unless the input check still holds, every activation op,
-    argument and result has a unique conquer.id, and convolutions have constant f32 weights and biases.
+    argument and result has a unique conquer.id, convolutions have constant f32 weights and biases, and no image changes
+    its layout between two ops that read N, H, W, C.
     Test: Transforms/verify-prepared-invalid.mlir.
   }];
 }

@@ -2,6 +2,7 @@
 
 #include "conquer-opt/Analysis/CollectLayers.h"
 #include "conquer-opt/Transforms/Checks.h"
+#include "conquer-opt/Transforms/Layout.h"
 #include "conquer-opt/Transforms/Passes.h"
 
 #include "mlir/IR/Matchers.h"
@@ -56,6 +57,32 @@ LogicalResult checkLayer(Operation *op) {
   return mlir::success();
 }
 
+bool readsImages(Operation *op) {
+  return isa<tosa::Conv2DOp, tosa::DepthwiseConv2DOp, tosa::TransposeConv2DOp, tosa::MaxPool2dOp,
+             tosa::AvgPool2dOp, tosa::ResizeOp>(op);
+}
+
+/// Between N, H, W, C and N, C, H, W, in either direction.
+bool changesLayout(tosa::TransposeOp op) {
+  ArrayRef<int32_t> permutation = op.getPerms();
+  return permutation == ArrayRef<int32_t>{0, 3, 1, 2} ||
+         permutation == ArrayRef<int32_t>{0, 2, 3, 1};
+}
+
+/// Other transposes are computation: of a channel shuffle, of attention, before a reshape.
+LogicalResult checkTranspose(tosa::TransposeOp op) {
+  Operation *producer = op.getInput1().getDefiningOp();
+  if (!changesLayout(op) || !producer || isInput(op.getInput1()))
+    return mlir::success();
+  if (!readsImages(producer) && getPermutableOperands(producer) == 0)
+    return mlir::success();
+  for (Operation *reader : op->getUsers())
+    if (readsImages(reader) || isa<tosa::TransposeOp>(reader))
+      return op.emitError("an image changes its layout between two ops that read N, H, W, C; "
+                          "expected transposes at the border only");
+  return mlir::success();
+}
+
 struct VerifyPreparedPass : impl::VerifyPreparedPassBase<VerifyPreparedPass> {
   void runOnOperation() override {
     if (failed(verify()))
@@ -70,9 +97,12 @@ struct VerifyPreparedPass : impl::VerifyPreparedPassBase<VerifyPreparedPass> {
     std::vector<Operation *> ops = activationOps(func);
     if (failed(checkIds(func, ops)))
       return failure();
-    for (Operation *op : ops)
-      if (isLayer(op) && failed(checkLayer(op)))
+    for (Operation *op : ops) {
+      auto transpose = dyn_cast<tosa::TransposeOp>(op);
+      if ((isLayer(op) && failed(checkLayer(op))) ||
+          (transpose && failed(checkTranspose(transpose))))
         return failure();
+    }
     return mlir::success();
   }
 };
