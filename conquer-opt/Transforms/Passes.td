@@ -18,7 +18,12 @@ def CheckInputPass : Pass<"conquer-check-input", "mlir::ModuleOp"> {
   let description = [{
     Needs nothing. Changes nothing. Fails, with one error at the offending place, unless the module is one function with
     a body of one block, made of TOSA ops that the evaluator can run, whose inputs and outputs are ranked static f32
-    tensors and whose activations are ranked and static. Models that are already quantised are refused by name.
+    tensors and whose activations are ranked and static, of type f32 (i1 and i32 for conditions and indices). Models that
+    are already quantised are refused by name. The ops are: abs, add, argmax, avg_pool2d, cast, ceil, clamp, concat, conv2d,
+    cos, depthwise_conv2d, equal, erf, exp, floor, gather, greater, greater_equal, identity, log, logical_and, logical_not,
+    logical_or, matmul, max_pool2d, maximum, minimum, mul, negate, pad, pow, reciprocal, reduce_max, reduce_min,
+    reduce_product, reduce_sum, reshape, resize, reverse, rsqrt, select, sigmoid, sin, slice, sub, tanh, tile,
+    transpose_conv2d, transpose; any other op only where it depends on constants alone.
     Test: Transforms/check-input.mlir.
   }];
 }

@@ -46,13 +46,18 @@ bool isInput(Value value) {
 
 namespace {
 
-/// Whether transposing the value needs no new transpose of an activation.
-bool isFree(Value value, ArrayRef<int32_t> permutation) {
-  if (matchPattern(value, m_Constant()) || movesNothing(shapeOf(value), permutation))
+/// Whether the value is a constant, or a transpose that cancels the permutation.
+bool isTransposed(Value value, ArrayRef<int32_t> permutation) {
+  if (matchPattern(value, m_Constant()))
     return true;
   auto before = value.getDefiningOp<tosa::TransposeOp>();
   return before &&
          movesNothing(shapeOf(before.getInput1()), compose(before.getPerms(), permutation));
+}
+
+/// Whether transposing the value needs no new transpose of an activation.
+bool isFree(Value value, ArrayRef<int32_t> permutation) {
+  return isTransposed(value, permutation) || movesNothing(shapeOf(value), permutation);
 }
 
 /// values[i] goes to place order[i], in groups of `width` (2 for the begins and ends of a pad).
@@ -81,9 +86,9 @@ void renameAxes(Operation *op, ArrayRef<int32_t> order, OpBuilder &builder) {
           createShape(builder, op->getLoc(), scatter(*shape, order, shape->size() / order.size())));
 }
 
-/// The operand of a reordered op: a transpose, or a reshape where that does the same. Reshapes do
-/// not sink, so an op of several such operands is not reordered for one and then for another.
-Value createOperand(OpBuilder &builder, Location loc, Value value, ArrayRef<int32_t> permutation) {
+/// The value transposed, by a reshape where that does the same.
+Value createTransposeOrReshape(OpBuilder &builder, Location loc, Value value,
+                               ArrayRef<int32_t> permutation) {
   Value transposed = createTranspose(builder, loc, value, permutation);
   auto transpose = transposed.getDefiningOp<tosa::TransposeOp>();
   if (transposed == value || !transpose ||
@@ -92,8 +97,11 @@ Value createOperand(OpBuilder &builder, Location loc, Value value, ArrayRef<int3
   return createReshape(builder, loc, transpose.getInput1(), shapeOf(transposed));
 }
 
+using CreateOperand = Value (*)(OpBuilder &, Location, Value, ArrayRef<int32_t>);
+
 /// Computes a permutable op with dimension i at place order[i], and its old result by a transpose.
-void reorder(Operation *op, ArrayRef<int32_t> order, PatternRewriter &rewriter) {
+void reorder(Operation *op, ArrayRef<int32_t> order, CreateOperand createOperand,
+             PatternRewriter &rewriter) {
   Location loc = op->getLoc();
   Permutation toNew = inverse(order);
   IRMapping mapping;
@@ -128,16 +136,16 @@ struct SinkTranspose : RewritePattern {
     Permutation toNew = inverse(order);
     if (!llvm::all_of(data, [&](Value operand) { return isFree(operand, toNew); }))
       return rewriter.notifyMatchFailure(op, "another operand would need a transpose");
-    reorder(op, order, rewriter);
+    // Reshapes do not sink, so an op of several operands whose transposes move nothing is not
+    // reordered for one of them and then for another.
+    reorder(op, order, createTransposeOrReshape, rewriter);
     return mlir::success();
   }
 };
 
-/// Whether the value can be computed transposed from the inputs on without a transpose elsewhere.
-bool canRise(Value value, ArrayRef<int32_t> permutation) {
-  if (isFree(value, permutation) || isInput(value))
-    return true;
-  Operation *op = value.getDefiningOp();
+/// Whether the op can be computed with permuted dimensions from the inputs on without a transpose
+/// elsewhere. A reshape elsewhere is accepted only if it saves a transpose that moves elements.
+bool canRise(Operation *op, ArrayRef<int32_t> permutation, bool acceptReshapes) {
   unsigned operands = getPermutableOperands(op);
   if (operands == 0 || !hasKnownParameters(op))
     return false;
@@ -145,10 +153,13 @@ bool canRise(Value value, ArrayRef<int32_t> permutation) {
     auto transpose = dyn_cast<tosa::TransposeOp>(reader);
     return transpose && transpose.getPerms() == permutation;
   };
-  if (!value.hasOneUse() && !llvm::all_of(value.getUsers(), isSame))
+  if (!op->hasOneUse() && !llvm::all_of(op->getUsers(), isSame))
     return false;
-  return llvm::all_of(op->getOperands().take_front(operands),
-                      [&](Value operand) { return canRise(operand, permutation); });
+  return llvm::all_of(op->getOperands().take_front(operands), [&](Value operand) {
+    return isInput(operand) || isTransposed(operand, permutation) ||
+           (acceptReshapes && movesNothing(shapeOf(operand), permutation)) ||
+           canRise(operand.getDefiningOp(), permutation, acceptReshapes);
+  });
 }
 
 /// transpose(op(input)) -> op(transpose(input)).
@@ -157,15 +168,22 @@ struct RaiseTranspose : OpRewritePattern<tosa::TransposeOp> {
 
   LogicalResult matchAndRewrite(tosa::TransposeOp op, PatternRewriter &rewriter) const override {
     Operation *before = op.getInput1().getDefiningOp();
-    if (!before || getPermutableOperands(before) == 0 ||
-        movesNothing(shapeOf(op.getInput1()), op.getPerms()) ||
-        !canRise(op.getInput1(), op.getPerms()))
+    bool movesElements = !movesNothing(shapeOf(op.getInput1()), op.getPerms());
+    if (!before || !canRise(before, op.getPerms(), /*acceptReshapes=*/movesElements))
       return rewriter.notifyMatchFailure(op, "the transpose cannot rise to an input");
     rewriter.setInsertionPoint(before);
-    reorder(before, inverse(op.getPerms()), rewriter);
+    reorder(before, inverse(op.getPerms()), createTranspose, rewriter);
     return mlir::success();
   }
 };
+
+/// Replaces an op by a value that stands for it, id included.
+void replaceKeepingId(Operation *op, Value value, PatternRewriter &rewriter) {
+  Operation *producer = value.getDefiningOp();
+  if (producer && getId(producer).empty() && op->hasAttr(idAttrName))
+    producer->setAttr(idAttrName, op->getAttr(idAttrName));
+  rewriter.replaceOp(op, value);
+}
 
 /// A transpose that only moves dimensions of size 1 -> reshape. Last, because transposes cancel
 /// where reshapes would stand in the way.
@@ -175,8 +193,9 @@ struct TransposeToReshape : OpRewritePattern<tosa::TransposeOp> {
   LogicalResult matchAndRewrite(tosa::TransposeOp op, PatternRewriter &rewriter) const override {
     if (!movesNothing(shapeOf(op.getInput1()), op.getPerms()))
       return rewriter.notifyMatchFailure(op, "the transpose moves elements");
-    rewriter.replaceOp(
-        op, createReshape(rewriter, op.getLoc(), op.getInput1(), shapeOf(op.getOutput())));
+    replaceKeepingId(op,
+                     createReshape(rewriter, op.getLoc(), op.getInput1(), shapeOf(op.getOutput())),
+                     rewriter);
     return mlir::success();
   }
 };
@@ -193,7 +212,8 @@ struct ReshapeToTranspose : OpRewritePattern<tosa::ReshapeOp> {
     for (const Permutation &permutation : {Permutation{0, 3, 1, 2}, Permutation{0, 2, 3, 1}}) {
       if (ArrayRef<int64_t>(permuted(from, permutation)) != to || !movesNothing(from, permutation))
         continue;
-      rewriter.replaceOp(op, createTranspose(rewriter, op.getLoc(), op.getInput1(), permutation));
+      replaceKeepingId(op, createTranspose(rewriter, op.getLoc(), op.getInput1(), permutation),
+                       rewriter);
       return mlir::success();
     }
     return rewriter.notifyMatchFailure(op, "not a change of layout");

@@ -90,3 +90,21 @@ func.func @stays(%x: tensor<1x4x4x1xf32>) -> (tensor<1x3x3x1xf32>, tensor<1x3x3x
   %8 = tosa.max_pool2d %7 {kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : (tensor<1x8x8x1xf32>) -> tensor<1x4x4x1xf32>
   return %1, %2, %4, %6, %8 : tensor<1x3x3x1xf32>, tensor<1x3x3x1xf32>, tensor<1x6x6x1xf32>, tensor<1x4x4x1xf32>, tensor<1x4x4x1xf32>
 }
+
+// -----
+
+// Crops of one dimension each, as torch-mlir writes them.
+// CHECK-LABEL: @slices
+func.func @slices(%x: tensor<1x4x4x1xf32>) -> tensor<1x2x3x1xf32> {
+  // CHECK-DAG: %[[START:.*]] = tosa.const_shape {values = dense<[0, 2, 1, 0]>
+  // CHECK-DAG: %[[SIZE:.*]] = tosa.const_shape {values = dense<[1, 2, 3, 1]>
+  // CHECK: %[[S:.*]] = tosa.slice %arg0, %[[START]], %[[SIZE]]
+  // CHECK-NEXT: return %[[S]]
+  %s0 = tosa.const_shape {values = dense<[0, 1, 0, 0]> : tensor<4xindex>} : () -> !tosa.shape<4>
+  %n0 = tosa.const_shape {values = dense<[1, 3, 4, 1]> : tensor<4xindex>} : () -> !tosa.shape<4>
+  %s1 = tosa.const_shape {values = dense<[0, 1, 1, 0]> : tensor<4xindex>} : () -> !tosa.shape<4>
+  %n1 = tosa.const_shape {values = dense<[1, 2, 3, 1]> : tensor<4xindex>} : () -> !tosa.shape<4>
+  %0 = tosa.slice %x, %s0, %n0 : (tensor<1x4x4x1xf32>, !tosa.shape<4>, !tosa.shape<4>) -> tensor<1x3x4x1xf32>
+  %1 = tosa.slice %0, %s1, %n1 : (tensor<1x3x4x1xf32>, !tosa.shape<4>, !tosa.shape<4>) -> tensor<1x2x3x1xf32>
+  return %1 : tensor<1x2x3x1xf32>
+}

@@ -131,3 +131,44 @@ func.func @stays(%x: tensor<1x1x2x1xf32>) -> (tensor<1x1x2x1xf32>, tensor<1x1x2x
   %5 = tosa.mul %4, %h, %s : (tensor<1x1x2x1xf32>, tensor<1x1x1x1xf32>, tensor<1xi8>) -> tensor<1x1x2x1xf32>
   return %0, %1, %3, %5 : tensor<1x1x2x1xf32>, tensor<1x1x2x1xf32>, tensor<1x1x2x1xf32>, tensor<1x1x2x1xf32>
 }
+
+// -----
+
+// A batch norm without a convolution beside it: (x - 1) * 2 * 3 + 4 -> x * 6 - 2.
+// CHECK-LABEL: @chain
+func.func @chain(%x: tensor<1x1x1x2xf32>) -> tensor<1x1x1x2xf32> {
+  // CHECK-DAG: %[[SCALE:.*]] = "tosa.const"() <{values = dense<{{\[\[\[\[}}6.000000e+00, 1.200000e+01]]]]> : tensor<1x1x1x2xf32>}>
+  // CHECK-DAG: %[[SHIFT:.*]] = "tosa.const"() <{values = dense<{{\[\[\[\[}}-2.000000e+00, -8.000000e+00]]]]> : tensor<1x1x1x2xf32>}>
+  // CHECK: %[[M:.*]] = tosa.mul %arg0, %[[SCALE]]
+  // CHECK-NEXT: %[[A:.*]] = tosa.add %[[M]], %[[SHIFT]]
+  // CHECK-NEXT: return %[[A]]
+  %s = "tosa.const"() {values = dense<0> : tensor<1xi8>} : () -> tensor<1xi8>
+  %one = "tosa.const"() {values = dense<1.0> : tensor<1x1x1x1xf32>} : () -> tensor<1x1x1x1xf32>
+  %two = "tosa.const"() {values = dense<[[[[2.0, 4.0]]]]> : tensor<1x1x1x2xf32>} : () -> tensor<1x1x1x2xf32>
+  %three = "tosa.const"() {values = dense<3.0> : tensor<1x1x1x1xf32>} : () -> tensor<1x1x1x1xf32>
+  %four = "tosa.const"() {values = dense<4.0> : tensor<1x1x1x1xf32>} : () -> tensor<1x1x1x1xf32>
+  %0 = tosa.sub %x, %one : (tensor<1x1x1x2xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x1x2xf32>
+  %1 = tosa.mul %0, %two, %s : (tensor<1x1x1x2xf32>, tensor<1x1x1x2xf32>, tensor<1xi8>) -> tensor<1x1x1x2xf32>
+  %2 = tosa.mul %three, %1, %s : (tensor<1x1x1x1xf32>, tensor<1x1x1x2xf32>, tensor<1xi8>) -> tensor<1x1x1x2xf32>
+  %3 = tosa.add %2, %four : (tensor<1x1x1x2xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x1x2xf32>
+  return %3 : tensor<1x1x1x2xf32>
+}
+
+// -----
+
+// The division of a mean, before the reshape of its fully connected layer.
+// CHECK-LABEL: @mean
+func.func @mean(%x: tensor<1x2xf32>) -> tensor<1x1x1x1xf32> {
+  // CHECK-DAG: %[[W:.*]] = "tosa.const"() <{values = dense<{{\[\[\[\[}}1.000000e+00, 2.000000e+00]]]]> : tensor<1x1x1x2xf32>}>
+  // CHECK: %[[R:.*]] = tosa.reshape %arg0
+  // CHECK-NEXT: tosa.conv2d %[[R]], %[[W]]
+  %s = "tosa.const"() {values = dense<0> : tensor<1xi8>} : () -> tensor<1xi8>
+  %z = "tosa.const"() {values = dense<0.0> : tensor<1xf32>} : () -> tensor<1xf32>
+  %half = "tosa.const"() {values = dense<0.5> : tensor<1x1xf32>} : () -> tensor<1x1xf32>
+  %w = "tosa.const"() {values = dense<[[[[2.0, 4.0]]]]> : tensor<1x1x1x2xf32>} : () -> tensor<1x1x1x2xf32>
+  %shape = tosa.const_shape {values = dense<[1, 1, 1, 2]> : tensor<4xindex>} : () -> !tosa.shape<4>
+  %0 = tosa.mul %x, %half, %s : (tensor<1x2xf32>, tensor<1x1xf32>, tensor<1xi8>) -> tensor<1x2xf32>
+  %1 = tosa.reshape %0, %shape : (tensor<1x2xf32>, !tosa.shape<4>) -> tensor<1x1x1x2xf32>
+  %2 = tosa.conv2d %1, %w, %z, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : (tensor<1x1x1x2xf32>, tensor<1x1x1x2xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x1x1x1xf32>
+  return %2 : tensor<1x1x1x1xf32>
+}
