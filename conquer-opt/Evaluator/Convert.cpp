@@ -28,17 +28,27 @@ template <typename In, typename Out, typename Op> Result<Step> map(const NodeVie
   }};
 }
 
+/// Rounds to the nearest whole number, ties to even, in a form that vectorises on any CPU: adding
+/// 2^23 leaves no bits for fractions, and f32 beyond it has none.
+float roundToEven(float x) {
+  constexpr float whole = 8388608.0f;
+  float size = __builtin_fabsf(x);
+  float rounded = size < whole ? (size + whole) - whole : size;
+  return __builtin_copysignf(rounded, x);
+}
+
 /// Saturating before rounding: the bounds are whole numbers, so the order does not matter, and the
 /// loop vectorises. NaN becomes 0.
 template <typename Out> Out fromFloat(float x) {
   constexpr float low = std::numeric_limits<Out>::min();
   // The largest f32 that does not exceed the type's maximum.
   constexpr float high = sizeof(Out) == 4 ? 2147483520.0f : std::numeric_limits<Out>::max();
-  if (sizeof(Out) == 4 && x >= 2147483648.0f)
-    return std::numeric_limits<Out>::max();
   float bounded = x > low ? x : low;
   bounded = bounded < high ? bounded : high;
-  return x == x ? static_cast<Out>(__builtin_rintf(bounded)) : Out(0);
+  auto converted = static_cast<int32_t>(roundToEven(x == x ? bounded : 0.0f));
+  // From 2^31 on the maximum itself, which f32 cannot hold.
+  return static_cast<Out>(sizeof(Out) == 4 && x >= 2147483648.0f ? std::numeric_limits<Out>::max()
+                                                                 : converted);
 }
 
 template <typename In> Result<Step> castFrom(const NodeView &view) {

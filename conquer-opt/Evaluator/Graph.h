@@ -77,8 +77,9 @@ struct Graph {
   std::vector<std::string> outputIds; ///< conquer.id of each result of the function, may be empty
 };
 
-/// Fills Value::hash from operations, attributes and the contents of constants. Inputs hash by
-/// position, so that the same computation in two modules of one network has the same hash.
+/// Fills Value::hash from operations, attributes and the contents of constants (unless they have
+/// one). Inputs hash by position, so that the same computation in two modules of one network has
+/// the same hash.
 void hashValues(Graph &graph);
 
 /// 64-bit hash of bytes; `seed` chains calls.

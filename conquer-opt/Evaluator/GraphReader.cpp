@@ -70,9 +70,11 @@ template <typename T> void widen(DenseElementsAttr elements, Buffer &buffer) {
 
 class Reader {
 public:
+  explicit Reader(conquer::ConstantCache &constants) : constants(constants) {}
   Result<Graph> read(func::FuncOp function);
 
 private:
+  conquer::ConstantCache &constants;
   Graph graph;
   llvm::DenseMap<mlir::Value, int> indices;
 
@@ -151,10 +153,19 @@ Status Reader::addConstant(Operation *op) {
   if (Status status = addValue(op->getResult(0), conquer::getId(op), op); !status)
     return status;
   conquer::Value &value = graph.values.back();
+  conquer::ConstantCache::Entry &entry = constants.entries[elements];
+  value.constant = entry.buffer.lock();
+  value.hash = entry.hash;
+  if (value.constant)
+    return conquer::success();
   Result<Buffer> buffer = readElements(elements, value, op);
   if (!buffer)
     return buffer.error();
   value.constant = std::make_shared<const Buffer>(*buffer);
+  std::string type = value.typeName();
+  value.hash = conquer::hashBytes(buffer->data(), buffer->size(),
+                                  conquer::hashBytes(type.data(), type.size(), 2));
+  entry = {value.constant, value.hash};
   return conquer::success();
 }
 
@@ -241,7 +252,7 @@ Result<Graph> Reader::read(func::FuncOp function) {
 
 } // namespace
 
-Result<Graph> conquer::readGraph(ModuleOp module) {
+Result<Graph> conquer::readGraph(ModuleOp module, ConstantCache &constants) {
   auto function = module.lookupSymbol<func::FuncOp>("main");
   if (!function) {
     auto functions = module.getOps<func::FuncOp>();
@@ -249,5 +260,5 @@ Result<Graph> conquer::readGraph(ModuleOp module) {
       return Error{"the module has no function main", "", "one function main", ""};
     function = *functions.begin();
   }
-  return Reader().read(function);
+  return Reader(constants).read(function);
 }

@@ -5,14 +5,16 @@
 
 #include "conquer-opt/Evaluator/GraphReader.h"
 #include "conquer-opt/IR/Conquer.h"
+#include "conquer-opt/Pipelines/Fuse.h"
+#include "conquer-opt/Pipelines/Quantize.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace conquer;
@@ -30,6 +32,7 @@ struct Network::Module {
 
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
+  ConstantCache constants;
 };
 
 namespace {
@@ -73,7 +76,7 @@ Result<std::unique_ptr<Network>> Network::load(const std::string &path) {
   module.module = mlir::parseSourceFile<mlir::ModuleOp>(path, &module.context);
   if (!module.module)
     return diagnostics.error("cannot parse the module", path);
-  Result<Graph> graph = readGraph(*module.module);
+  Result<Graph> graph = readGraph(*module.module, module.constants);
   if (!graph) {
     Error error = graph.error();
     error.where = error.where.empty() ? path : path + ": " + error.where;
@@ -87,10 +90,32 @@ Result<std::unique_ptr<Network>> Network::load(const std::string &path) {
   return network;
 }
 
-Result<std::shared_ptr<const Graph>> Network::quantized(const Policy &policy, const Calibration &,
-                                                        const Profile &) const {
-  for (const auto &[id, precision] : policy.layers)
-    if (precision != Precision::F32)
-      return Error{"this build cannot quantise", id, "", ""};
-  return graph;
+namespace {
+
+/// Runs the fuse stage on a quantised module.
+mlir::LogicalResult fuse(mlir::ModuleOp module, const Target &target, bool probe) {
+  mlir::PassManager manager(module.getContext());
+  FusePipelineOptions options;
+  options.profile = target.name;
+  options.profileDir = target.folder;
+  options.probe = probe;
+  buildFusePipeline(manager, options);
+  return manager.run(module);
+}
+
+} // namespace
+
+Result<std::shared_ptr<const Graph>> Network::quantized(const Policy &policy,
+                                                        const Calibration &calibration,
+                                                        const Target &target, bool probe) const {
+  Diagnostics diagnostics(module->context);
+  mlir::OwningOpRef<mlir::ModuleOp> clone = module->module->clone();
+  if (mlir::failed(quantize(*clone, policy, calibration, target.profile)))
+    return diagnostics.error("cannot quantise the network", "quantise");
+  if (mlir::failed(fuse(*clone, target, probe)))
+    return diagnostics.error("cannot fuse the quantised network", "fuse");
+  Result<Graph> read = readGraph(*clone, module->constants);
+  if (!read)
+    return read.error();
+  return std::make_shared<const Graph>(std::move(*read));
 }

@@ -15,6 +15,13 @@
 
 namespace conquer {
 
+/// A profile and how pipelines find it again.
+struct Target {
+  Profile profile;
+  std::string name;   ///< as given on the command line
+  std::string folder; ///< of the profiles
+};
+
 class Network {
 public:
   /// Parses a module (text or bytecode) and reads its function.
@@ -26,9 +33,11 @@ public:
   /// Its layers in execution order.
   const std::vector<PolicyLayer> &layers() const { return policyLayers; }
 
-  /// The network quantised and fused for a policy. The policy must have passed checkPolicy.
-  Result<std::shared_ptr<const Graph>>
-  quantized(const Policy &policy, const Calibration &calibration, const Profile &profile) const;
+  /// The network quantised and fused for a policy, which must have passed checkPolicy. With `probe`
+  /// the function also returns every activation, as conquer-opt's probe option makes it.
+  Result<std::shared_ptr<const Graph>> quantized(const Policy &policy,
+                                                 const Calibration &calibration,
+                                                 const Target &target, bool probe = false) const;
 
 private:
   struct Module;

@@ -271,7 +271,10 @@ Result<Plan> Plan::create(std::shared_ptr<const Graph> graph, const cq_level &le
   return plan;
 }
 
-Workspace::Workspace(const Plan &plan) : arena(plan.arenaSize), pointers(plan.places.size()) {
+Workspace::Workspace(const Plan &plan) : Workspace(plan, Buffer(plan.arenaBytes())) {}
+
+Workspace::Workspace(const Plan &plan, Buffer memory)
+    : arena(std::move(memory)), pointers(plan.places.size()) {
   for (size_t i = 0; i < pointers.size(); ++i) {
     const Plan::Place &place = plan.places[i];
     if (place.kind == Plan::Place::Constant)

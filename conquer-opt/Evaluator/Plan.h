@@ -28,6 +28,9 @@ class Plan;
 class Workspace {
 public:
   explicit Workspace(const Plan &plan);
+  /// On a buffer of at least Plan::arenaBytes, which several workspaces may share if they run one
+  /// after the other.
+  Workspace(const Plan &plan, Buffer arena);
   /// A value after a run: wanted ones, all with keepAll.
   const void *value(int index) const { return pointers[index]; }
   template <typename T> const T *as(int index) const {

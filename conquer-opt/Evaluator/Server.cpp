@@ -113,6 +113,53 @@ Result<Json> run(Call &call) {
   return Json{{"images", *images}, {"file", output}};
 }
 
+Result<Json> sensitivity(Call &call) {
+  std::string samples = call.params.string("samples"), labels = call.optionalString("labels"),
+              output = call.params.string("output");
+  if (Status status = call.finish(); !status)
+    return status.error();
+  Result<SensitivityTable> table = call.session.sensitivity(samples, labels, call.progress);
+  if (!table)
+    return table.error();
+  Json layers = Json::object();
+  int64_t images = 0;
+  for (const auto &[layer, precisions] : *table) {
+    layers[layer] = Json::object();
+    for (const auto &[precision, entry] : precisions) {
+      Json figures = comparisonJson(entry.comparison);
+      figures.erase("images");
+      if (entry.accuracyDrop)
+        figures["accuracy_drop"] = *entry.accuracyDrop;
+      layers[layer][std::string(precisionName(precision))] = figures;
+      images = entry.comparison.images;
+    }
+  }
+  Json file = {
+      {"format", "conquer.sensitivity"}, {"version", 1}, {"samples", images}, {"layers", layers}};
+  std::string text = file.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (Status status = writeFileAtomically(output, text); !status)
+    return status.error();
+  return Json{{"layers", table->size()}, {"file", output}};
+}
+
+Result<Json> check(Call &call) {
+  Policy policy = readPolicyLayers(call.params.object("policy"));
+  std::string folder = call.params.string("folder");
+  if (Status status = call.finish(); !status)
+    return status.error();
+  Result<std::vector<CheckEntry>> entries = call.session.check(policy, folder);
+  if (!entries)
+    return entries.error();
+  Json list = Json::array();
+  for (const CheckEntry &entry : *entries)
+    list.push_back({{"id", entry.id},
+                    {"op", entry.op},
+                    {"elements", entry.elements},
+                    {"differing", entry.differing},
+                    {"max_abs_difference", entry.maxAbsDifference}});
+  return Json{{"ops", list}};
+}
+
 Result<Json> shutdown(Call &call) {
   if (Status status = call.finish(); !status)
     return status.error();
@@ -121,8 +168,8 @@ Result<Json> shutdown(Call &call) {
 
 using Method = Result<Json> (*)(Call &);
 const std::map<std::string, Method> methods = {
-    {"info", info}, {"calibrate", calibrate}, {"accuracy", accuracy},
-    {"run", run},   {"shutdown", shutdown},
+    {"info", info}, {"calibrate", calibrate}, {"sensitivity", sensitivity}, {"accuracy", accuracy},
+    {"run", run},   {"check", check},         {"shutdown", shutdown},
 };
 
 /// Sends at most three progress lines a second.

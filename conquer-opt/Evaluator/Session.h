@@ -68,7 +68,14 @@ public:
   Result<int64_t> run(const Policy *policy, const std::string &samples, const std::string &output,
                       const std::string &values, const StageProgress &progress);
 
-  const Profile &profile() const { return target; }
+  /// What each layer alone does in each legal precision other than f32.
+  Result<SensitivityTable> sensitivity(const std::string &samples, const std::string &labels,
+                                       const StageProgress &progress);
+  /// Recomputes every activation of the fused network from the values of a probed module
+  /// (FOLDER/<index>.npy) and compares.
+  Result<std::vector<CheckEntry>> check(const Policy &policy, const std::string &folder);
+
+  const Profile &profile() const { return target.profile; }
   const Network &network() const { return *net; }
   const cq_level &level() const { return *kernelLevel; }
   int threads() const { return threadCount; }
@@ -94,7 +101,9 @@ private:
 
   Result<std::shared_ptr<const Samples>> loadSamples(const std::string &path);
   Result<Plan> makePlan(std::shared_ptr<const Graph> graph, const PlanOptions &options = {});
-  Result<std::shared_ptr<const Graph>> graphOf(const Policy *policy);
+  Result<std::shared_ptr<const Graph>> graphOf(const Policy *policy, bool probe = false);
+  struct Variant;
+  Result<std::vector<Variant>> makeVariants();
   Result<Outputs> outputsOf(const Plan &plan, const Samples &samples, const char *stage,
                             const StageProgress &progress);
   /// The f32 network's outputs, from the cache if the same samples were seen before.
@@ -110,8 +119,7 @@ private:
   Status writeValues(const Plan &plan, const Samples &samples, const std::string &folder,
                      const StageProgress &progress);
 
-  Profile target;
-  std::string profileName, profileDir;
+  Target target;
   std::unique_ptr<Network> net;
   const cq_level *kernelLevel = nullptr;
   int threadCount = 1;
