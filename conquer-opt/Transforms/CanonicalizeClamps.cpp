@@ -119,8 +119,10 @@ struct CanonicalizeClampsPass : impl::CanonicalizeClampsPassBase<CanonicalizeCla
   }
 
   void runOnOperation() override {
-    if (failed(applyPatternsGreedily(getOperation(), patterns)))
+    if (failed(applyPatternsGreedily(getOperation(), patterns))) {
+      getOperation().emitError("the rewrites of this pass did not come to an end");
       signalPassFailure();
+    }
   }
 
   FrozenRewritePatternSet patterns;

@@ -142,8 +142,10 @@ struct FoldPadsPass : impl::FoldPadsPassBase<FoldPadsPass> {
   }
 
   void runOnOperation() override {
-    if (failed(applyPatternsGreedily(getOperation(), patterns)))
+    if (failed(applyPatternsGreedily(getOperation(), patterns))) {
+      getOperation().emitError("the rewrites of this pass did not come to an end");
       signalPassFailure();
+    }
   }
 
   FrozenRewritePatternSet patterns;

@@ -68,8 +68,10 @@ struct MatMulToConvPass : impl::MatMulToConvPassBase<MatMulToConvPass> {
   }
 
   void runOnOperation() override {
-    if (failed(applyPatternsGreedily(getOperation(), patterns)))
+    if (failed(applyPatternsGreedily(getOperation(), patterns))) {
+      getOperation().emitError("the rewrites of this pass did not come to an end");
       signalPassFailure();
+    }
   }
 
   FrozenRewritePatternSet patterns;

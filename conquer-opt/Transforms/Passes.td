@@ -103,8 +103,8 @@ def VerifyPreparedPass : Pass<"conquer-verify-prepared", "mlir::ModuleOp"> {
   let summary = "Check the contract of the prepare stage";
   let description = [{
     Changes nothing. Fails, with one error at the offending op, unless the input check still holds, every activation op,
-    argument and result has a unique conquer.id, convolutions have constant f32 weights and biases, and no image changes
-    its layout between two ops that read N, H, W, C.
+    argument and result has a unique conquer.id, convolutions have constant f32 weights and biases, and no transpose
+    reads a transpose. Warns where an image changes its layout between two ops that read N, H, W, C.
     Test: Transforms/verify-prepared-invalid.mlir.
   }];
 }

@@ -243,9 +243,14 @@ struct PropagateLayoutPass : impl::PropagateLayoutPassBase<PropagateLayoutPass> 
   }
 
   void runOnOperation() override {
+    // Far above what any network needs: each transpose passes each op a few times at most.
+    GreedyRewriteConfig config;
+    config.setMaxNumRewrites(1 << 20);
     for (const FrozenRewritePatternSet &patterns : steps)
-      if (failed(applyPatternsGreedily(getOperation(), patterns)))
+      if (failed(applyPatternsGreedily(getOperation(), patterns, config))) {
+        getOperation().emitError("the rewrites of this pass did not come to an end");
         return signalPassFailure();
+      }
   }
 
   std::vector<FrozenRewritePatternSet> steps;
