@@ -120,6 +120,7 @@ Result<std::vector<CheckEntry>> Session::check(const Policy &policy, const std::
       CheckEntry entry;
       entry.id = node.id;
       entry.op = node.op;
+      entry.type = graph.values[value].typeName();
       compareValue(graph.values[value], workspace.value(value), known[value].data(), entry);
       entries.push_back(entry);
     }

@@ -155,6 +155,7 @@ Result<Json> check(Call &call) {
     list.push_back({{"id", entry.id},
                     {"op", entry.op},
                     {"elements", entry.elements},
+                    {"type", entry.type},
                     {"differing", entry.differing},
                     {"max_abs_difference", entry.maxAbsDifference}});
   return Json{{"ops", list}};

@@ -42,7 +42,7 @@ struct AccuracyResult {
 
 /// One line of the answer of check.
 struct CheckEntry {
-  std::string id, op;
+  std::string id, op, type; ///< type: of the value, "1x28x28x32xi8"
   int64_t elements = 0, differing = 0;
   double maxAbsDifference = 0;
 };

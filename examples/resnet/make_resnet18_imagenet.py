@@ -2,9 +2,9 @@
 
     python3 examples/resnet/make_resnet18_imagenet.py --out runs/resnet18-224
 
-writes resnet18.onnx (46 MB) and samples.npy, 8 random images to calibrate on. The topology is table 1 of He et al.
-2016, with BatchNormalization nodes, so that folding them is exercised too; users with trained weights give their own
-ONNX file to `conquer run` instead. The same seed writes the same file.
+writes resnet18.onnx (46 MB) and data/{calibration,search,report}.npy, 8 random images each. The topology is table 1
+of He et al. 2016, with BatchNormalization nodes, so that folding them is exercised too; users with trained weights
+give their own ONNX file to `conquer run` instead. The same seed writes the same file.
 """
 
 from __future__ import annotations
@@ -86,14 +86,17 @@ def build(seed: int) -> onnx.ModelProto:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Write ResNet-18 at 224 px with random weights, for latency.")
-    parser.add_argument("--out", type=Path, required=True, help="folder for resnet18.onnx and samples.npy")
+    parser.add_argument("--out", type=Path, required=True, help="folder for resnet18.onnx and data/")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     onnx.save(build(args.seed), args.out / "resnet18.onnx")
-    samples = np.random.default_rng(args.seed + 1).normal(0, 1, (8, 3, 224, 224))
-    np.save(args.out / "samples.npy", samples.astype(np.float32))
-    print(f"wrote {args.out / 'resnet18.onnx'} and {args.out / 'samples.npy'}")
+    data = args.out / "data"
+    data.mkdir(exist_ok=True)
+    generator = np.random.default_rng(args.seed + 1)
+    for split in ("calibration", "search", "report"):
+        np.save(data / f"{split}.npy", generator.normal(0, 1, (8, 3, 224, 224)).astype(np.float32))
+    print(f"wrote {args.out / 'resnet18.onnx'} and {data}")
 
 
 if __name__ == "__main__":
