@@ -1,4 +1,4 @@
-//===- kernel_bench.cpp - how fast the kernels are ------------------------------------------===//
+//===- kernel_bench.cpp - how fast the kernels are --------------------------------------------===//
 //
 // Prints time, GMAC/s and the share of the core's measured peak (vpdpbusd for i8, FMA for f32) of
 // each kernel on the layers of ResNet-18 at 224 px, of the 28 px Fashion-MNIST network and of some
@@ -6,7 +6,7 @@
 //
 //   conquer-bench [level] [milliseconds per layer] [filter]
 //
-//===----------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #include "conquer-opt/kernels/cq_kernels.h"
 
 #include <algorithm>

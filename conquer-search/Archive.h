@@ -1,11 +1,10 @@
-//===- Archive.h - the file that a search survives in
-//----------------------------------------------===//
+//===- Archive.h - the file that a search survives in -----------------------------------------===//
 //
 // One SQLite file per run: what the run is (identity), every candidate asked and everything told.
 // Each change is one transaction that is on disk before the call returns, so a process killed at
 // any moment leaves a file from which the same state follows.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_SEARCH_ARCHIVE_H
 #define CONQUER_SEARCH_ARCHIVE_H
 

@@ -1,10 +1,9 @@
-//===- CostModel.h - latency and size of a genome
-//--------------------------------------------------===//
+//===- CostModel.h - latency and size of a genome ---------------------------------------------===//
 //
 // Latency: the measured times of the layers and of the conversions that the genome makes necessary,
 // corrected by what whole modules took. Size: bytes of the weights, corrected the same way.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_SEARCH_COSTMODEL_H
 #define CONQUER_SEARCH_COSTMODEL_H
 

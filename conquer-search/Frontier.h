@@ -1,9 +1,8 @@
-//===- Frontier.h - policies that the surrogates believe in before anything is measured
-//------------===//
+//===- Frontier.h - policies that the surrogates believe in before anything is measured -------===//
 //
 // Greedy and Lagrangian solutions of a cheap prediction, for the first population. Pure.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_SEARCH_FRONTIER_H
 #define CONQUER_SEARCH_FRONTIER_H
 

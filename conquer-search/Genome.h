@@ -1,10 +1,9 @@
-//===- Genome.h - a precision per layer as a vector of genes
-//---------------------------------------===//
+//===- Genome.h - a precision per layer as a vector of genes ----------------------------------===//
 //
 // A genome has one gene per layer; the gene is an index into that layer's own alphabet of
 // precisions, so that every genome is legal by construction. The key is its canonical text.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_SEARCH_GENOME_H
 #define CONQUER_SEARCH_GENOME_H
 

@@ -1,10 +1,9 @@
-//===- KillTest.cpp - the program survives being killed
-//--------------------------------------------===//
+//===- KillTest.cpp - the program survives being killed ---------------------------------------===//
 //
 // Drives the real program through its pipes, kills it (signal 9) again and again, and compares the
 // front with that of a run that was left in peace.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #include "conquer-search/TestProblem.h"
 
 #include <gmock/gmock.h>

@@ -1,11 +1,10 @@
-//===- NSGA2.h - the multi-objective genetic algorithm
-//---------------------------------------------===//
+//===- NSGA2.h - the multi-objective genetic algorithm ----------------------------------------===//
 //
 // NSGA-II (Deb, Pratap, Agarwal, Meyarivan 2002) over categorical genes, driven by ask and tell: it
 // never calls an evaluation. What it asks depends on the options, the first proposals, the
 // predictor and the told values only, not on the order in which they are told.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_SEARCH_NSGA2_H
 #define CONQUER_SEARCH_NSGA2_H
 

@@ -1,11 +1,10 @@
-//===- Operators.h - random numbers and the genetic operators
-//--------------------------------------===//
+//===- Operators.h - random numbers and the genetic operators ---------------------------------===//
 //
 // Selection, crossover and mutation on categorical genes. All randomness comes from the one engine
 // that the caller passes; its distributions are our own, because those of the standard library
 // differ from one implementation to the next.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_SEARCH_OPERATORS_H
 #define CONQUER_SEARCH_OPERATORS_H
 

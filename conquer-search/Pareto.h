@@ -1,11 +1,10 @@
-//===- Pareto.h - dominance, fronts, crowding and hypervolume
-//--------------------------------------===//
+//===- Pareto.h - dominance, fronts, crowding and hypervolume ---------------------------------===//
 //
 // Pure functions over points of objectives that are all minimised. Every value must be finite;
 // every point of a call has the same number of objectives (at least one). Order of the input is the
 // tie breaker everywhere, so that the results depend on nothing else.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_SEARCH_PARETO_H
 #define CONQUER_SEARCH_PARETO_H
 

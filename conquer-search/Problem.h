@@ -1,10 +1,9 @@
-//===- Problem.h - the files a search starts from
-//--------------------------------------------------===//
+//===- Problem.h - the files a search starts from ---------------------------------------------===//
 //
 // Readers of layers.json, sensitivity.json and latency_table.json (docs/formats.md) and the values
 // they hold. Every mistake is an Error that names the field.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_SEARCH_PROBLEM_H
 #define CONQUER_SEARCH_PROBLEM_H
 

@@ -1,5 +1,4 @@
-//===- Report.h - what a search has found, as JSON
-//-------------------------------------------------===//
+//===- Report.h - what a search has found, as JSON --------------------------------------------===//
 #ifndef CONQUER_SEARCH_REPORT_H
 #define CONQUER_SEARCH_REPORT_H
 

@@ -1,11 +1,10 @@
-//===- Ridge.h - a learned correction of a prior prediction
-//----------------------------------------===//
+//===- Ridge.h - a learned correction of a prior prediction -----------------------------------===//
 //
 // Ridge regression of what was measured minus what was predicted beforehand (the prior) on a few
 // features: without data the prediction is the prior, with data it moves as far as the data
 // support.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_SEARCH_RIDGE_H
 #define CONQUER_SEARCH_RIDGE_H
 

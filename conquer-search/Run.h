@@ -1,10 +1,9 @@
-//===- Run.h - a search that lives in an archive
-//---------------------------------------------------===//
+//===- Run.h - a search that lives in an archive ----------------------------------------------===//
 //
 // Reads the files, opens the archive, rebuilds the state by replaying what it holds, and stores
 // each step before it is answered.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_SEARCH_RUN_H
 #define CONQUER_SEARCH_RUN_H
 

@@ -1,9 +1,8 @@
-//===- Screening.h - which of many proposals are worth an evaluation
-//-------------------------------===//
+//===- Screening.h - which of many proposals are worth an evaluation --------------------------===//
 //
 // The surrogates forecast every proposal; this picks the few that are measured. Pure.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_SEARCH_SCREENING_H
 #define CONQUER_SEARCH_SCREENING_H
 

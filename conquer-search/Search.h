@@ -1,11 +1,10 @@
-//===- Search.h - the search for precisions: NSGA-II, surrogates and what was told
-//-----------------===//
+//===- Search.h - the search for precisions: NSGA-II, surrogates and what was told ------------===//
 //
 // Joins the parts: proposes candidates with predictions made at that moment, takes the measured
 // values, refits the surrogates after each generation, and tells the front. Nothing here touches
 // files; the whole state follows from the constructor's arguments and the told values.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_SEARCH_SEARCH_H
 #define CONQUER_SEARCH_SEARCH_H
 

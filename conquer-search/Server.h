@@ -1,10 +1,9 @@
-//===- Server.h - the JSON-lines protocol of conquer-search
-//----------------------------------------===//
+//===- Server.h - the JSON-lines protocol of conquer-search -----------------------------------===//
 //
 // One request per line, one answer per line (docs/formats.md, "conquer-search: JSON lines"). A
 // mistake in a request is an error answer and changes nothing.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_SEARCH_SERVER_H
 #define CONQUER_SEARCH_SERVER_H
 

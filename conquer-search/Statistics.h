@@ -1,5 +1,4 @@
-//===- Statistics.h - how good predictions were
-//----------------------------------------------------===//
+//===- Statistics.h - how good predictions were -----------------------------------------------===//
 #ifndef CONQUER_SEARCH_STATISTICS_H
 #define CONQUER_SEARCH_STATISTICS_H
 

@@ -1,9 +1,8 @@
-//===- Surrogate.h - predictors that learn during the search
-//---------------------------------------===//
+//===- Surrogate.h - predictors that learn during the search ----------------------------------===//
 //
 // The interface of all surrogates, and the one for accuracy.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_SEARCH_SURROGATE_H
 #define CONQUER_SEARCH_SURROGATE_H
 

@@ -1,10 +1,9 @@
-//===- TestProblem.h - a small network and its truth for the tests
-//---------------------------------===//
+//===- TestProblem.h - a small network and its truth for the tests ----------------------------===//
 //
 // Writes layers.json, sensitivity.json and latency_table.json of a made-up chain of layers into a
 // folder of its own and knows what a policy would measure.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_SEARCH_TESTPROBLEM_H
 #define CONQUER_SEARCH_TESTPROBLEM_H
 

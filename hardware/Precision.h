@@ -1,10 +1,9 @@
-//===- Precision.h - the names of the numeric precisions
-//--------------------------------------------===//
+//===- Precision.h - the names of the numeric precisions --------------------------------------===//
 //
 // The one list of precisions (DESIGN: "Precisions and the numeric contract"). Genomes, policies,
 // profiles and the compiler all spell them through these functions.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_HARDWARE_PRECISION_H
 #define CONQUER_HARDWARE_PRECISION_H
 

@@ -1,5 +1,4 @@
-//===- Profile.cpp - reading and choosing hardware profiles
-//-------------------------------------------===//
+//===- Profile.cpp - reading and choosing hardware profiles -----------------------------------===//
 
 #include "hardware/Profile.h"
 

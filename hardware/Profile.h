@@ -1,11 +1,10 @@
-//===- Profile.h - what a target device allows, and how it is reached
-//--------------------------------===//
+//===- Profile.h - what a target device allows, and how it is reached -------------------------===//
 //
 // The one reader of hardware/profiles/*.json. A profile says which precisions are legal per op
 // kind, how integers are requantised, which kernels exist and which flags IREE needs. Its schema is
 // hardware/schema/profile.schema.json.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_HARDWARE_PROFILE_H
 #define CONQUER_HARDWARE_PROFILE_H
 

@@ -1,10 +1,9 @@
-//===- Error.h - a user's mistake as a value
-//--------------------------------------------------------===//
+//===- Error.h - a user's mistake as a value --------------------------------------------------===//
 //
 // What went wrong, where, what was expected and what to do about it. Used by all three programs, so
 // that a message reads the same wherever it comes from.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_SUPPORT_ERROR_H
 #define CONQUER_SUPPORT_ERROR_H
 

@@ -1,11 +1,10 @@
-//===- Json.h - reading JSON files without surprises
-//--------------------------------------------------===//
+//===- Json.h - reading JSON files without surprises ------------------------------------------===//
 //
 // A reader that knows the path of the field it reads and keeps the first mistake, so that callers
 // read all fields in a row and ask once whether it went well. Nothing here throws; it can be used
 // from code built without exceptions.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_SUPPORT_JSON_H
 #define CONQUER_SUPPORT_JSON_H
 

@@ -1,4 +1,4 @@
-//===- Quantization.cpp - the arithmetic of scales, codes and multipliers -----------------===//
+//===- Quantization.cpp - the arithmetic of scales, codes and multipliers ---------------------===//
 
 #include "conquer-opt/Analysis/Quantization.h"
 

@@ -1,10 +1,10 @@
-//===- Quantization.h - the arithmetic of scales, codes and multipliers -------------------===//
+//===- Quantization.h - the arithmetic of scales, codes and multipliers -----------------------===//
 //
 // Everything that quantisation computes, as pure functions of numbers: no MLIR, no files. The
 // numeric contract is DESIGN section 3; all intermediate arithmetic is f64, every number that ends
 // in the IR is rounded once.
 //
-//===--------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_OPT_ANALYSIS_QUANTIZATION_H
 #define CONQUER_OPT_ANALYSIS_QUANTIZATION_H
 

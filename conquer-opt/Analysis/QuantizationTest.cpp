@@ -1,4 +1,4 @@
-//===- QuantizationTest.cpp - extremes of scales, codes and multipliers -------------------===//
+//===- QuantizationTest.cpp - extremes of scales, codes and multipliers -----------------------===//
 
 #include "conquer-opt/Analysis/Quantization.h"
 

@@ -1,4 +1,4 @@
-//===- CalibrationFile.cpp - reading and writing calibration.json ---------------------------===//
+//===- CalibrationFile.cpp - reading and writing calibration.json -----------------------------===//
 
 #include "conquer-opt/Calibration/CalibrationFile.h"
 

@@ -1,9 +1,9 @@
-//===- CalibrationFile.h - the ranges of activations, and their file ------------------------===//
+//===- CalibrationFile.h - the ranges of activations, and their file --------------------------===//
 //
 // What calibration found out about every f32 activation of prepared IR, keyed by `conquer.id`. The
 // file is calibration.json of docs/formats.md. Plain C++ without MLIR.
 //
-//===----------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_OPT_CALIBRATION_CALIBRATIONFILE_H
 #define CONQUER_OPT_CALIBRATION_CALIBRATIONFILE_H
 

@@ -1,4 +1,4 @@
-//===- CalibrationFileTest.cpp - calibration.json round trip and refusals -------------------===//
+//===- CalibrationFileTest.cpp - calibration.json round trip and refusals ---------------------===//
 
 #include "conquer-opt/Calibration/CalibrationFile.h"
 

@@ -1,5 +1,4 @@
-//===- RangeEstimator.cpp - from observed elements to ranges
-//----------------------------------------===//
+//===- RangeEstimator.cpp - from observed elements to ranges ----------------------------------===//
 
 #include "conquer-opt/Calibration/RangeEstimator.h"
 

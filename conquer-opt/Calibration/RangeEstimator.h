@@ -1,11 +1,10 @@
-//===- RangeEstimator.h - from observed elements to ranges
-//------------------------------------------===//
+//===- RangeEstimator.h - from observed elements to ranges ------------------------------------===//
 //
 // Statistics of one activation tensor and the ways to choose the range that i8 codes span.
 // Statistics are extremes and counts, so merging them in any order gives the same result: ranges do
 // not depend on threads or batches.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_OPT_CALIBRATION_RANGEESTIMATOR_H
 #define CONQUER_OPT_CALIBRATION_RANGEESTIMATOR_H
 

@@ -1,5 +1,4 @@
-//===- RangeEstimatorTest.cpp - ranges worked by hand
-//-----------------------------------------------===//
+//===- RangeEstimatorTest.cpp - ranges worked by hand -----------------------------------------===//
 
 #include "conquer-opt/Calibration/RangeEstimator.h"
 

@@ -1,9 +1,8 @@
-//===- Binary.cpp - elementwise operations of two and three operands
-//--------------------------------===//
+//===- Binary.cpp - elementwise operations of two and three operands --------------------------===//
 //
 // Semantics of TOSA 1.0. Integer arithmetic wraps where TOSA calls an overflow an error.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "conquer-opt/Evaluator/Broadcast.h"
 

@@ -1,11 +1,10 @@
-//===- Broadcast.h - walking operands of equal rank
-//-------------------------------------------------===//
+//===- Broadcast.h - walking operands of equal rank -------------------------------------------===//
 //
 // TOSA's elementwise operations take operands of equal rank whose dimensions are equal or 1. A
 // Broadcast collapses the dimensions once; forRows then visits rows in which every operand is
 // either contiguous or constant.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_OPT_EVALUATOR_BROADCAST_H
 #define CONQUER_OPT_EVALUATOR_BROADCAST_H
 

@@ -1,10 +1,9 @@
-//===- Calibrate.cpp - ranges of all activations
-//----------------------------------------------------===//
+//===- Calibrate.cpp - ranges of all activations ----------------------------------------------===//
 //
 // One pass over the samples finds the extremes of every value with an id; methods that need it make
 // a second pass for histograms between them.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "conquer-opt/Evaluator/SessionSupport.h"
 

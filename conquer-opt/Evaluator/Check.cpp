@@ -1,11 +1,10 @@
-//===- Check.cpp - a module's values against ours
-//---------------------------------------------------===//
+//===- Check.cpp - a module's values against ours ---------------------------------------------===//
 //
 // A probed module returns all its activations. Every one of them is recomputed here from the
 // module's own values of the activations before it, so that a difference names the operation that
 // makes it, and compared.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "conquer-opt/Evaluator/Session.h"
 

@@ -1,5 +1,4 @@
-//===- Convert.cpp - cast, rescale and table
-//--------------------------------------------------------===//
+//===- Convert.cpp - cast, rescale and table --------------------------------------------------===//
 
 #include "conquer-opt/Evaluator/Rounding.h"
 #include "conquer-opt/Evaluator/Step.h"

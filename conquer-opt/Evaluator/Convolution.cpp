@@ -1,10 +1,9 @@
-//===- Convolution.cpp - convolutions on the microkernels
-//-------------------------------------------===//
+//===- Convolution.cpp - convolutions on the microkernels -------------------------------------===//
 //
 // conquer.conv2d and conquer.depthwise_conv2d are one kernel call each; f32 convolutions of TOSA
 // run on the f32 kernels with a following clamp folded in. Other forms go to PlainConvolution.cpp.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "conquer-opt/Evaluator/ConvolutionGeometry.h"
 

@@ -1,5 +1,4 @@
-//===- ConvolutionGeometry.h - checked sizes of a convolution
-//---------------------------------------===//
+//===- ConvolutionGeometry.h - checked sizes of a convolution ---------------------------------===//
 #ifndef CONQUER_OPT_EVALUATOR_CONVOLUTIONGEOMETRY_H
 #define CONQUER_OPT_EVALUATOR_CONVOLUTIONGEOMETRY_H
 

@@ -1,5 +1,4 @@
-//===- ElementwiseTest.cpp - elementwise operations against TOSA's text
-//-----------------------------===//
+//===- ElementwiseTest.cpp - elementwise operations against TOSA's text -----------------------===//
 
 #include "conquer-opt/Evaluator/TestGraph.h"
 

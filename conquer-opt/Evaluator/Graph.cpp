@@ -1,5 +1,4 @@
-//===- Graph.cpp - a function as plain data
-//---------------------------------------------------------===//
+//===- Graph.cpp - a function as plain data ---------------------------------------------------===//
 
 #include "conquer-opt/Evaluator/Graph.h"
 

@@ -1,10 +1,9 @@
-//===- Graph.h - a function as plain data
-//-----------------------------------------------------------===//
+//===- Graph.h - a function as plain data -----------------------------------------------------===//
 //
 // What the evaluator knows of a module: values, nodes and constants without any MLIR type, so that
 // plans, steps and statistics are plain C++. GraphReader makes it from func @main.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_OPT_EVALUATOR_GRAPH_H
 #define CONQUER_OPT_EVALUATOR_GRAPH_H
 

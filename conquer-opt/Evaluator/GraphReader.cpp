@@ -1,5 +1,4 @@
-//===- GraphReader.cpp - func @main as a Graph
-//------------------------------------------------------===//
+//===- GraphReader.cpp - func @main as a Graph ------------------------------------------------===//
 
 #include "conquer-opt/Evaluator/GraphReader.h"
 

@@ -1,5 +1,4 @@
-//===- GraphReader.h - func @main as a Graph
-//--------------------------------------------------------===//
+//===- GraphReader.h - func @main as a Graph --------------------------------------------------===//
 #ifndef CONQUER_OPT_EVALUATOR_GRAPHREADER_H
 #define CONQUER_OPT_EVALUATOR_GRAPHREADER_H
 

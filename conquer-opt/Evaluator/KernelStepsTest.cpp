@@ -1,5 +1,4 @@
-//===- KernelStepsTest.cpp - convolutions, pooling and layout against plain loops
-//-------------------===//
+//===- KernelStepsTest.cpp - convolutions, pooling and layout against plain loops -------------===//
 
 #include "conquer-opt/Evaluator/TestGraph.h"
 

@@ -1,11 +1,10 @@
-//===- Layout.cpp - operations that move elements
-//---------------------------------------------------===//
+//===- Layout.cpp - operations that move elements ---------------------------------------------===//
 //
 // pad, concat, slice, transpose, tile, reverse, gather. All copy elements of 1, 2, 4 or 8 bytes
 // whatever they mean, through one routine: a walk over the output in which the input's position
 // advances by strides.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "conquer-opt/Evaluator/Step.h"
 

@@ -1,5 +1,4 @@
-//===- Metrics.cpp - how far one set of outputs is from another
-//-------------------------------------===//
+//===- Metrics.cpp - how far one set of outputs is from another -------------------------------===//
 
 #include "conquer-opt/Evaluator/Metrics.h"
 

@@ -1,9 +1,8 @@
-//===- Metrics.h - how far one set of outputs is from another
-//---------------------------------------===//
+//===- Metrics.h - how far one set of outputs is from another ---------------------------------===//
 //
 // Plain functions on the network's first output, [images][width], f32.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_OPT_EVALUATOR_METRICS_H
 #define CONQUER_OPT_EVALUATOR_METRICS_H
 

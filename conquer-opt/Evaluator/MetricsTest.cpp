@@ -1,5 +1,4 @@
-//===- MetricsTest.cpp - figures worked by hand
-//-----------------------------------------------------===//
+//===- MetricsTest.cpp - figures worked by hand -----------------------------------------------===//
 
 #include "conquer-opt/Evaluator/Metrics.h"
 

@@ -1,5 +1,4 @@
-//===- Network.cpp - the prepared module and its quantised forms
-//------------------------------------===//
+//===- Network.cpp - the prepared module and its quantised forms ------------------------------===//
 
 #include "conquer-opt/Evaluator/Network.h"
 

@@ -1,10 +1,9 @@
-//===- Network.h - the prepared module and its quantised forms
-//--------------------------------------===//
+//===- Network.h - the prepared module and its quantised forms --------------------------------===//
 //
 // The narrow door to MLIR: loads prepared IR, quantises and fuses clones of it, and hands out plain
 // graphs. Nothing here throws or prints; diagnostics become Errors.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_OPT_EVALUATOR_NETWORK_H
 #define CONQUER_OPT_EVALUATOR_NETWORK_H
 

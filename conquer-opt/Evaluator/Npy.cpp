@@ -1,5 +1,4 @@
-//===- Npy.cpp - reading and writing .npy files
-//-----------------------------------------------------===//
+//===- Npy.cpp - reading and writing .npy files -----------------------------------------------===//
 
 #include "conquer-opt/Evaluator/Npy.h"
 

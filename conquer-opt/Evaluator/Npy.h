@@ -1,10 +1,9 @@
-//===- Npy.h - reading and writing .npy files
-//-------------------------------------------------------===//
+//===- Npy.h - reading and writing .npy files -------------------------------------------------===//
 //
 // NumPy's format, versions 1 to 3, C order, little endian, element types f32, i8, u8, i16, i32,
 // i64 and bool. Samples, labels and values of modules come and go in this form.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_OPT_EVALUATOR_NPY_H
 #define CONQUER_OPT_EVALUATOR_NPY_H
 

@@ -1,5 +1,4 @@
-//===- NpyTest.cpp - .npy files, good and bad
-//-------------------------------------------------------===//
+//===- NpyTest.cpp - .npy files, good and bad -------------------------------------------------===//
 
 #include "conquer-opt/Evaluator/Npy.h"
 

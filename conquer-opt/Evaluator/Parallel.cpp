@@ -1,5 +1,4 @@
-//===- Parallel.cpp - images spread over the cores
-//--------------------------------------------------===//
+//===- Parallel.cpp - images spread over the cores --------------------------------------------===//
 
 #include "conquer-opt/Evaluator/Parallel.h"
 

@@ -1,5 +1,4 @@
-//===- Parallel.h - images spread over the cores
-//----------------------------------------------------===//
+//===- Parallel.h - images spread over the cores ----------------------------------------------===//
 #ifndef CONQUER_OPT_EVALUATOR_PARALLEL_H
 #define CONQUER_OPT_EVALUATOR_PARALLEL_H
 

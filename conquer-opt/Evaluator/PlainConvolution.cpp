@@ -1,12 +1,11 @@
-//===- PlainConvolution.cpp - convolutions and matrix products by loops
-//-----------------------------===//
+//===- PlainConvolution.cpp - convolutions and matrix products by loops -----------------------===//
 //
 // For what no kernel covers: integer convolutions in TOSA's own form (i8 or i4 weights with zero
 // points, i16 activations), transposed convolutions, matrix products. Weights are widened to the
 // accumulator's type, their zero point subtracted, and laid out so that output channels are
 // innermost: the inner loop is acc[oc] += x * w[oc], which vectorises for every type.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "conquer-opt/Evaluator/ConvolutionGeometry.h"
 

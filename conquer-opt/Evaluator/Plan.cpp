@@ -1,5 +1,4 @@
-//===- Plan.cpp - a graph compiled to steps
-//---------------------------------------------------------===//
+//===- Plan.cpp - a graph compiled to steps ---------------------------------------------------===//
 
 #include "conquer-opt/Evaluator/Plan.h"
 

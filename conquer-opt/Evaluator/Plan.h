@@ -1,10 +1,9 @@
-//===- Plan.h - a graph compiled to steps
-//-----------------------------------------------------------===//
+//===- Plan.h - a graph compiled to steps -----------------------------------------------------===//
 //
 // A plan is made once and run many times: steps in order, constants folded, buffers placed in one
 // arena by lifetime. Plans are immutable, so threads share one and bring their own Workspace.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_OPT_EVALUATOR_PLAN_H
 #define CONQUER_OPT_EVALUATOR_PLAN_H
 

@@ -1,5 +1,4 @@
-//===- PlanTest.cpp - plans: reuse, folding, fusing, starting in the middle
-//-------------------------===//
+//===- PlanTest.cpp - plans: reuse, folding, fusing, starting in the middle -------------------===//
 
 #include "conquer-opt/Evaluator/TestGraph.h"
 

@@ -1,5 +1,4 @@
-//===- Pooling.cpp - avg_pool2d, max_pool2d
-//---------------------------------------------------------===//
+//===- Pooling.cpp - avg_pool2d, max_pool2d ---------------------------------------------------===//
 
 #include "conquer-opt/Evaluator/Rounding.h"
 #include "conquer-opt/Evaluator/Step.h"

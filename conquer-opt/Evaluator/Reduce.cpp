@@ -1,5 +1,4 @@
-//===- Reduce.cpp - reductions along one axis, argmax
-//-----------------------------------------------===//
+//===- Reduce.cpp - reductions along one axis, argmax -----------------------------------------===//
 
 #include "conquer-opt/Evaluator/Step.h"
 

@@ -1,9 +1,8 @@
-//===- Rounding.h - TOSA's integer scaling
-//----------------------------------------------------------===//
+//===- Rounding.h - TOSA's integer scaling ----------------------------------------------------===//
 //
 // apply_scale_32, apply_scale_16 and reciprocal_scale of the TOSA 1.0 specification.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_OPT_EVALUATOR_ROUNDING_H
 #define CONQUER_OPT_EVALUATOR_ROUNDING_H
 

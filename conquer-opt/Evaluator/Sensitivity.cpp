@@ -1,12 +1,11 @@
-//===- Sensitivity.cpp - what each layer alone does to the output
-//-----------------------------------===//
+//===- Sensitivity.cpp - what each layer alone does to the output -----------------------------===//
 //
 // For every layer and legal precision the network is quantised with only that layer changed. Values
 // that are computed the same way as in the f32 network have the same hash there, so a variant
 // starts from the f32 network's values: only what follows the changed layer runs again. This goes
 // image by image, so memory holds the activations of one image per thread.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "conquer-opt/Evaluator/SessionSupport.h"
 

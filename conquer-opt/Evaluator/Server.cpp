@@ -1,5 +1,4 @@
-//===- Server.cpp - requests and answers in JSON
-//----------------------------------------------------===//
+//===- Server.cpp - requests and answers in JSON ----------------------------------------------===//
 
 #include "conquer-opt/Evaluator/Server.h"
 

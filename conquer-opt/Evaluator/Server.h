@@ -1,9 +1,8 @@
-//===- Server.h - requests and answers in JSON
-//------------------------------------------------------===//
+//===- Server.h - requests and answers in JSON ------------------------------------------------===//
 //
 // The protocol of docs/formats.md, "conquer-eval: JSON lines", on top of a Session.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_OPT_EVALUATOR_SERVER_H
 #define CONQUER_OPT_EVALUATOR_SERVER_H
 

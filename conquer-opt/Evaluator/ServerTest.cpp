@@ -1,5 +1,4 @@
-//===- ServerTest.cpp - the whole evaluator on a small network
-//--------------------------------------===//
+//===- ServerTest.cpp - the whole evaluator on a small network --------------------------------===//
 
 #include "conquer-opt/Evaluator/Server.h"
 

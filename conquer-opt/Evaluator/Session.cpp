@@ -1,5 +1,4 @@
-//===- Session.cpp - loading, running, comparing
-//----------------------------------------------------===//
+//===- Session.cpp - loading, running, comparing ----------------------------------------------===//
 
 #include "conquer-opt/Evaluator/SessionSupport.h"
 

@@ -1,11 +1,10 @@
-//===- Session.h - a loaded network and the questions about it
-//--------------------------------------===//
+//===- Session.h - a loaded network and the questions about it --------------------------------===//
 //
 // Everything conquer-eval answers, without JSON. A session holds the network, packed weights and
 // the f32 outputs of sample files seen before. One caller at a time; work inside is spread over
 // threads, and no result depends on how many.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_OPT_EVALUATOR_SESSION_H
 #define CONQUER_OPT_EVALUATOR_SESSION_H
 

@@ -1,5 +1,4 @@
-//===- SessionSupport.h - what the parts of a session share
-//-----------------------------------------===//
+//===- SessionSupport.h - what the parts of a session share -----------------------------------===//
 #ifndef CONQUER_OPT_EVALUATOR_SESSIONSUPPORT_H
 #define CONQUER_OPT_EVALUATOR_SESSIONSUPPORT_H
 

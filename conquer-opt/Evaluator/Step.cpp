@@ -1,5 +1,4 @@
-//===- Step.cpp - what step makers share
-//------------------------------------------------------------===//
+//===- Step.cpp - what step makers share ------------------------------------------------------===//
 
 #include "conquer-opt/Evaluator/Step.h"
 

@@ -1,11 +1,10 @@
-//===- Step.h - one operation, ready to run
-//---------------------------------------------------------===//
+//===- Step.h - one operation, ready to run ---------------------------------------------------===//
 //
 // A plan resolves every node to a Step once: attributes read, constants bound, weights packed. The
 // step then runs per image on raw buffers. Makers check everything a run relies on and return an
 // Error for what they cannot run; steps themselves cannot fail.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_OPT_EVALUATOR_STEP_H
 #define CONQUER_OPT_EVALUATOR_STEP_H
 

@@ -1,5 +1,4 @@
-//===- TestGraph.h - graphs of one operation, for tests
-//---------------------------------------------===//
+//===- TestGraph.h - graphs of one operation, for tests ---------------------------------------===//
 #ifndef CONQUER_OPT_EVALUATOR_TESTGRAPH_H
 #define CONQUER_OPT_EVALUATOR_TESTGRAPH_H
 

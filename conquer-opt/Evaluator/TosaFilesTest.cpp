@@ -1,9 +1,8 @@
-//===- TosaFilesTest.cpp - whole modules against Arm's reference model
-//------------------------------===//
+//===- TosaFilesTest.cpp - whole modules against Arm's reference model ------------------------===//
 //
 // Every testdata/NAME.mlir runs on NAME.in.K.npy and must give NAME.out.K.npy exactly.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "conquer-opt/Evaluator/GraphReader.h"
 #include "conquer-opt/Evaluator/Npy.h"

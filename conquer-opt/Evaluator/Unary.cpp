@@ -1,5 +1,4 @@
-//===- Unary.cpp - elementwise operations of one operand
-//--------------------------------------------===//
+//===- Unary.cpp - elementwise operations of one operand --------------------------------------===//
 
 #include "conquer-opt/Evaluator/Step.h"
 

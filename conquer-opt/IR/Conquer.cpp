@@ -1,5 +1,4 @@
-//===- Conquer.cpp - dialect registration and verifiers
-//-------------------------------------------===//
+//===- Conquer.cpp - dialect registration and verifiers ---------------------------------------===//
 
 #include "conquer-opt/IR/Conquer.h"
 

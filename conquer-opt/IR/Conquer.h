@@ -1,5 +1,4 @@
-//===- Conquer.h - the conquer dialect and the notion of a layer
-//----------------------------------===//
+//===- Conquer.h - the conquer dialect and the notion of a layer ------------------------------===//
 #ifndef CONQUER_OPT_IR_CONQUER_H
 #define CONQUER_OPT_IR_CONQUER_H
 

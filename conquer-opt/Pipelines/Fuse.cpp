@@ -1,5 +1,4 @@
-//===- Fuse.cpp - from quantised TOSA to fused ops
-//--------------------------------------------------===//
+//===- Fuse.cpp - from quantised TOSA to fused ops --------------------------------------------===//
 
 #include "conquer-opt/Pipelines/Fuse.h"
 

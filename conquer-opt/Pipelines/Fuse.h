@@ -1,5 +1,4 @@
-//===- Fuse.h - from quantised TOSA to fused ops
-//----------------------------------------------------===//
+//===- Fuse.h - from quantised TOSA to fused ops ----------------------------------------------===//
 #ifndef CONQUER_OPT_PIPELINES_FUSE_H
 #define CONQUER_OPT_PIPELINES_FUSE_H
 

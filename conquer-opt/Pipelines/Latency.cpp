@@ -1,10 +1,9 @@
-//===- Latency.cpp - from a prepared network to functions worth timing
-//------------------------------===//
+//===- Latency.cpp - from a prepared network to functions worth timing ------------------------===//
 //
 // The layers are cut out of the network quantised uniformly, one precision after the other, so that
 // what is timed is what quantize, fuse and lower make of a layer, and nothing else.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "conquer-opt/Pipelines/Latency.h"
 

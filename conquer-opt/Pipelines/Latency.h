@@ -1,5 +1,4 @@
-//===- Latency.h - from a prepared network to functions worth timing
-//--------------------------------===//
+//===- Latency.h - from a prepared network to functions worth timing --------------------------===//
 #ifndef CONQUER_OPT_PIPELINES_LATENCY_H
 #define CONQUER_OPT_PIPELINES_LATENCY_H
 

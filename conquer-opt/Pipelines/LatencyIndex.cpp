@@ -1,5 +1,4 @@
-//===- LatencyIndex.cpp - what the functions of a latency module stand for
-//--------------------------===//
+//===- LatencyIndex.cpp - what the functions of a latency module stand for --------------------===//
 
 #include "conquer-opt/Pipelines/LatencyIndex.h"
 

@@ -1,5 +1,4 @@
-//===- LatencyIndex.h - what the functions of a latency module stand for
-//----------------------------===//
+//===- LatencyIndex.h - what the functions of a latency module stand for ----------------------===//
 #ifndef CONQUER_OPT_PIPELINES_LATENCYINDEX_H
 #define CONQUER_OPT_PIPELINES_LATENCYINDEX_H
 

@@ -1,5 +1,4 @@
-//===- Lower.cpp - from fused ops to what IREE compiles
-//---------------------------------------------===//
+//===- Lower.cpp - from fused ops to what IREE compiles ---------------------------------------===//
 
 #include "conquer-opt/Pipelines/Lower.h"
 

@@ -1,5 +1,4 @@
-//===- Lower.h - from fused ops to what IREE compiles
-//-----------------------------------------------===//
+//===- Lower.h - from fused ops to what IREE compiles -----------------------------------------===//
 #ifndef CONQUER_OPT_PIPELINES_LOWER_H
 #define CONQUER_OPT_PIPELINES_LOWER_H
 

@@ -1,5 +1,4 @@
-//===- Outline.cpp - one layer of a network as a function of its own
-//--------------------------------===//
+//===- Outline.cpp - one layer of a network as a function of its own --------------------------===//
 
 #include "conquer-opt/Pipelines/Outline.h"
 

@@ -1,5 +1,4 @@
-//===- Outline.h - one layer of a network as a function of its own
-//----------------------------------===//
+//===- Outline.h - one layer of a network as a function of its own ----------------------------===//
 #ifndef CONQUER_OPT_PIPELINES_OUTLINE_H
 #define CONQUER_OPT_PIPELINES_OUTLINE_H
 

@@ -1,4 +1,4 @@
-//===- Quantize.cpp - the quantize pipeline ------------------------------------------------===//
+//===- Quantize.cpp - the quantize pipeline ---------------------------------------------------===//
 
 #include "conquer-opt/Pipelines/Quantize.h"
 

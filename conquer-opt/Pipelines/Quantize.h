@@ -1,4 +1,4 @@
-//===- Quantize.h - the quantize pipeline: f32 TOSA to mixed-precision TOSA ----------------===//
+//===- Quantize.h - the quantize pipeline: f32 TOSA to mixed-precision TOSA -------------------===//
 #ifndef CONQUER_OPT_PIPELINES_QUANTIZE_H
 #define CONQUER_OPT_PIPELINES_QUANTIZE_H
 

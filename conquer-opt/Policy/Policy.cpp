@@ -1,4 +1,4 @@
-//===- Policy.cpp - reading and checking policy.json ----------------------------------------===//
+//===- Policy.cpp - reading and checking policy.json ------------------------------------------===//
 
 #include "conquer-opt/Policy/Policy.h"
 

@@ -1,9 +1,9 @@
-//===- Policy.h - which precision every layer has -------------------------------------------===//
+//===- Policy.h - which precision every layer has ---------------------------------------------===//
 //
 // The policy of one network and its file, policy.json of docs/formats.md. Plain C++ without MLIR:
 // the layers of a network come in as a list.
 //
-//===----------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_OPT_POLICY_POLICY_H
 #define CONQUER_OPT_POLICY_POLICY_H
 

@@ -1,4 +1,4 @@
-//===- PolicyTest.cpp - policy.json and its checks ------------------------------------------===//
+//===- PolicyTest.cpp - policy.json and its checks --------------------------------------------===//
 
 #include "conquer-opt/Policy/Policy.h"
 

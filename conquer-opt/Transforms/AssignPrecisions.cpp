@@ -1,9 +1,9 @@
-//===- AssignPrecisions.cpp - gives every op of prepared IR its precision ------------------===//
+//===- AssignPrecisions.cpp - gives every op of prepared IR its precision ---------------------===//
 //
 // Layers get theirs from the policy, all other ops by the rule of docs/precision-of-other-ops.md,
 // in execution order.
 //
-//===--------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "conquer-opt/Transforms/Passes.h"
 #include "conquer-opt/Transforms/PrecisionRules.h"

@@ -1,5 +1,4 @@
-//===- ConvChain.cpp - an i8 convolution and its epilogue in TOSA
-//----------------------------------===//
+//===- ConvChain.cpp - an i8 convolution and its epilogue in TOSA -----------------------------===//
 
 #include "conquer-opt/Transforms/ConvChain.h"
 

@@ -1,5 +1,4 @@
-//===- ConvChain.h - an i8 convolution and its epilogue in TOSA
-//------------------------------------===//
+//===- ConvChain.h - an i8 convolution and its epilogue in TOSA -------------------------------===//
 //
 // What `fuse` looks for and `verify-fused` explains. A chain starts at the convolution and follows
 // the single use of each result as far as a fused op can express it:
@@ -10,7 +9,7 @@
 // A crop in front that takes away nothing but rows and columns that no window reaches is part of it
 // too.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_OPT_TRANSFORMS_CONVCHAIN_H
 #define CONQUER_OPT_TRANSFORMS_CONVCHAIN_H
 

@@ -1,9 +1,8 @@
-//===- FuseKernels.cpp - i8 convolutions and their epilogues become kernel calls
-//-------------------===//
+//===- FuseKernels.cpp - i8 convolutions and their epilogues become kernel calls --------------===//
 //
 // conv, cast, mul, clamp, cast, add, cast --> conquer.conv2d / conquer.depthwise_conv2d
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "conquer-opt/Transforms/ConvChain.h"
 #include "conquer-opt/Transforms/Passes.h"

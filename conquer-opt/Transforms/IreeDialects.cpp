@@ -1,5 +1,4 @@
-//===- IreeDialects.cpp - IREE's dialects as opaque names
-//-----------------------------------------===//
+//===- IreeDialects.cpp - IREE's dialects as opaque names -------------------------------------===//
 
 #include "conquer-opt/Transforms/IreeDialects.h"
 

@@ -1,5 +1,4 @@
-//===- IreeDialects.h - IREE's dialects as opaque names
-//--------------------------------------------===//
+//===- IreeDialects.h - IREE's dialects as opaque names ---------------------------------------===//
 //
 // The compiler hands IREE dispatches of external code without knowing IREE's dialects. They are
 // registered here as dialects without ops, so that their ops, types and attributes can be built,
@@ -8,7 +7,7 @@
 // Inherent attributes of these ops must be given as discardable ones: iree-compile reads both from
 // text, but only those from bytecode.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_OPT_TRANSFORMS_IREEDIALECTS_H
 #define CONQUER_OPT_TRANSFORMS_IREEDIALECTS_H
 

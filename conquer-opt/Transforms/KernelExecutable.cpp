@@ -1,5 +1,4 @@
-//===- KernelExecutable.cpp - the executable that calls the kernels
-//--------------------------------===//
+//===- KernelExecutable.cpp - the executable that calls the kernels ---------------------------===//
 
 #include "conquer-opt/Transforms/KernelExecutable.h"
 

@@ -1,5 +1,4 @@
-//===- KernelExecutable.h - the executable that calls the kernels
-//----------------------------------===//
+//===- KernelExecutable.h - the executable that calls the kernels -----------------------------===//
 #ifndef CONQUER_OPT_TRANSFORMS_KERNELEXECUTABLE_H
 #define CONQUER_OPT_TRANSFORMS_KERNELEXECUTABLE_H
 

@@ -1,12 +1,11 @@
-//===- LowerKernels.cpp - conquer ops become dispatches of external kernels
-//------------------------===//
+//===- LowerKernels.cpp - conquer ops become dispatches of external kernels -------------------===//
 //
 // conquer.conv2d / conquer.depthwise_conv2d --> flow.dispatch @cq_kernels::@<kernel>
 //
 // The weights are packed here by the level's own pack function, so that a module holds them as the
 // kernel reads them. The ABI is cq_kernels.h.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "conquer-opt/Transforms/IreeDialects.h"
 #include "conquer-opt/Transforms/KernelExecutable.h"

@@ -1,5 +1,4 @@
-//===- Passes.h - every pass of the compiler
-//--------------------------------------------------------===//
+//===- Passes.h - every pass of the compiler --------------------------------------------------===//
 #ifndef CONQUER_OPT_TRANSFORMS_PASSES_H
 #define CONQUER_OPT_TRANSFORMS_PASSES_H
 

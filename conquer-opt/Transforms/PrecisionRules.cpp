@@ -1,4 +1,4 @@
-//===- PrecisionRules.cpp - which ops quantise together, and into what ---------------------===//
+//===- PrecisionRules.cpp - which ops quantise together, and into what ------------------------===//
 
 #include "conquer-opt/Transforms/PrecisionRules.h"
 

@@ -1,9 +1,9 @@
-//===- PrecisionRules.h - which ops quantise together, and into what -----------------------===//
+//===- PrecisionRules.h - which ops quantise together, and into what --------------------------===//
 //
 // The notions that assign-precisions and quantize share: constant values, clamps that belong to the
 // op before them, and ops that have an integer form. docs/precision-of-other-ops.md is the table.
 //
-//===--------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_OPT_TRANSFORMS_PRECISIONRULES_H
 #define CONQUER_OPT_TRANSFORMS_PRECISIONRULES_H
 

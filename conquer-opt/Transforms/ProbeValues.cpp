@@ -1,5 +1,4 @@
-//===- ProbeValues.cpp - main returns every activation
-//---------------------------------------------===//
+//===- ProbeValues.cpp - main returns every activation ----------------------------------------===//
 
 #include "conquer-opt/Transforms/Passes.h"
 

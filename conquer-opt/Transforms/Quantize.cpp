@@ -1,9 +1,9 @@
-//===- Quantize.cpp - rewrites ops of precision i8 as integer TOSA -------------------------===//
+//===- Quantize.cpp - rewrites ops of precision i8 as integer TOSA ----------------------------===//
 //
 // One walk in execution order. Every value of the f32 network may exist as f32, as i8, or both; the
 // second form is made behind the first when somebody asks for it, so at most once.
 //
-//===--------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "conquer-opt/Transforms/Passes.h"
 #include "conquer-opt/Transforms/PrecisionRules.h"

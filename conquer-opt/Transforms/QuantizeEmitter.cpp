@@ -1,4 +1,4 @@
-//===- QuantizeEmitter.cpp - the spelling of the numeric contract in TOSA ------------------===//
+//===- QuantizeEmitter.cpp - the spelling of the numeric contract in TOSA ---------------------===//
 
 #include "conquer-opt/Transforms/QuantizeEmitter.h"
 

@@ -1,9 +1,9 @@
-//===- QuantizeEmitter.h - the spelling of the numeric contract in TOSA --------------------===//
+//===- QuantizeEmitter.h - the spelling of the numeric contract in TOSA -----------------------===//
 //
 // Builds the chains of TOSA ops that quantize writes. Fuse matches exactly these, and Arm's
 // reference model, IREE and the evaluator agree on them bit for bit.
 //
-//===--------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_OPT_TRANSFORMS_QUANTIZEEMITTER_H
 #define CONQUER_OPT_TRANSFORMS_QUANTIZEEMITTER_H
 

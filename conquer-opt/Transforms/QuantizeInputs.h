@@ -1,4 +1,4 @@
-//===- QuantizeInputs.h - what the passes of the quantize stage are told -------------------===//
+//===- QuantizeInputs.h - what the passes of the quantize stage are told ----------------------===//
 #ifndef CONQUER_OPT_TRANSFORMS_QUANTIZEINPUTS_H
 #define CONQUER_OPT_TRANSFORMS_QUANTIZEINPUTS_H
 

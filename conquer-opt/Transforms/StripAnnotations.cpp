@@ -1,5 +1,4 @@
-//===- StripAnnotations.cpp - remove the attributes that only CONQuER reads
-//------------------------===//
+//===- StripAnnotations.cpp - remove the attributes that only CONQuER reads -------------------===//
 
 #include "conquer-opt/Transforms/Passes.h"
 

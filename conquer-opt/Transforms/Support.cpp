@@ -1,5 +1,4 @@
-//===- Support.cpp - what several passes share
-//----------------------------------------------------===//
+//===- Support.cpp - what several passes share ------------------------------------------------===//
 
 #include "conquer-opt/Transforms/Support.h"
 

@@ -1,5 +1,4 @@
-//===- Support.h - what several passes share
-//------------------------------------------------------===//
+//===- Support.h - what several passes share --------------------------------------------------===//
 #ifndef CONQUER_OPT_TRANSFORMS_SUPPORT_H
 #define CONQUER_OPT_TRANSFORMS_SUPPORT_H
 

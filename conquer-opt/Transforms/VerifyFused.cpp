@@ -1,5 +1,4 @@
-//===- VerifyFused.cpp - the contract of the fuse stage
-//--------------------------------------------===//
+//===- VerifyFused.cpp - the contract of the fuse stage ---------------------------------------===//
 
 #include "conquer-opt/Transforms/ConvChain.h"
 #include "conquer-opt/Transforms/Passes.h"

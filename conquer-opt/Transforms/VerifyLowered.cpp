@@ -1,5 +1,4 @@
-//===- VerifyLowered.cpp - the contract of the lower stage
-//-----------------------------------------===//
+//===- VerifyLowered.cpp - the contract of the lower stage ------------------------------------===//
 
 #include "conquer-opt/Transforms/IreeDialects.h"
 #include "conquer-opt/Transforms/Passes.h"

@@ -1,4 +1,4 @@
-//===- VerifyQuantized.cpp - checks the contract of the quantize stage ---------------------===//
+//===- VerifyQuantized.cpp - checks the contract of the quantize stage ------------------------===//
 
 #include "conquer-opt/Transforms/Passes.h"
 #include "conquer-opt/Transforms/PrecisionRules.h"

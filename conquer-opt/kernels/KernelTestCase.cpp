@@ -1,4 +1,4 @@
-//===- KernelTestCase.cpp - random convolutions and their plain reference -------------------===//
+//===- KernelTestCase.cpp - random convolutions and their plain reference ---------------------===//
 #include "conquer-opt/kernels/KernelTestCase.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
-//===- KernelTestCase.h - random convolutions and their plain reference -----------*- C++ -*-===//
+//===- KernelTestCase.h - random convolutions and their plain reference -----------*- C++ -* --===//
 //
 // Shared by the kernel tests. The reference knows nothing of the kernels: it sums in 64 bits (or in
 // double) straight from the definition in cq_kernels.h and rounds with the C++ library.
 //
-//===----------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_OPT_KERNELS_KERNELTESTCASE_H
 #define CONQUER_OPT_KERNELS_KERNELTESTCASE_H
 

@@ -1,4 +1,4 @@
-//===- KernelsTest.cpp - every kernel of every level against the plain reference ------------===//
+//===- KernelsTest.cpp - every kernel of every level against the plain reference --------------===//
 #include "conquer-opt/kernels/KernelTestCase.h"
 
 #include <gtest/gtest.h>

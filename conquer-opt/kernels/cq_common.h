@@ -1,9 +1,9 @@
-//===- cq_common.h - helpers shared by the kernels of all levels ----------------------------===//
+//===- cq_common.h - helpers shared by the kernels of all levels ------------------------------===//
 //
 // Every kernel source is compiled once per ISA level with -DCQ_LEVEL=<level>; CQ_SYMBOL appends
 // that name. Everything here is inlined: an object has no symbols but its entry points.
 //
-//===----------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_OPT_KERNELS_CQ_COMMON_H
 #define CONQUER_OPT_KERNELS_CQ_COMMON_H
 

@@ -1,4 +1,4 @@
-//===- cq_conv2d_f32_avx512vnni.c - f32 convolution with AVX-512 FMA ------------------------===//
+//===- cq_conv2d_f32_avx512vnni.c - f32 convolution with AVX-512 FMA --------------------------===//
 //
 // The evaluator's f32 convolution on a CPU of this level; cut as cq_tiles_avx512.h says. Weights
 // are packed per block of output channels as
@@ -6,7 +6,7 @@
 // filled with zeros to whole vectors. Every sum keeps the order ky, kx, ic (for up to 2048 input
 // channels), with fused multiply-adds, then the bias.
 //
-//===----------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #include "conquer-opt/kernels/cq_epilogue_avx512.h"
 #include "conquer-opt/kernels/cq_tiles_avx512.h"
 

@@ -1,9 +1,9 @@
-//===- cq_conv2d_f32_portable.c - f32 convolution in plain C --------------------------------===//
+//===- cq_conv2d_f32_portable.c - f32 convolution in plain C ----------------------------------===//
 //
 // Weights are packed [out_c / 32][kernel_h][kernel_w][in_c][32], the last block filled with zeros:
 // the compiler vectorises over output channels, and every sum keeps the order ky, kx, ic, bias.
 //
-//===----------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #include "conquer-opt/kernels/cq_common.h"
 
 enum { BLOCK = 32 }; // output channels summed at once

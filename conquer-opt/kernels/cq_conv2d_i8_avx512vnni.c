@@ -1,4 +1,4 @@
-//===- cq_conv2d_i8_avx512vnni.c - i8 convolution with vpdpbusd -----------------------------===//
+//===- cq_conv2d_i8_avx512vnni.c - i8 convolution with vpdpbusd -------------------------------===//
 //
 // Implicit GEMM, cut as cq_tiles_avx512.h says. Weights are packed per block of output channels as
 //   [chunk of input channels][tap][input channels of the chunk / 4][channels of the block][4]
@@ -16,7 +16,7 @@
 // same for all pixels. Sums may wrap on the way: i32 addition is exact modulo 2^32, and the true
 // result fits.
 //
-//===----------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #include "conquer-opt/kernels/cq_epilogue_avx512.h"
 #include "conquer-opt/kernels/cq_tiles_avx512.h"
 

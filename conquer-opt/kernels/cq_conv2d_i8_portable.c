@@ -1,10 +1,10 @@
-//===- cq_conv2d_i8_portable.c - i8 convolution in plain C ----------------------------------===//
+//===- cq_conv2d_i8_portable.c - i8 convolution in plain C ------------------------------------===//
 //
 // The judge of the other levels, and the fallback. Weights are packed
 // [out_c / 32][kernel_h][kernel_w][in_c][32], the last block filled with zeros: the compiler
 // vectorises over output channels.
 //
-//===----------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #include "conquer-opt/kernels/cq_common.h"
 
 enum { BLOCK = 32 }; // output channels summed at once

@@ -1,9 +1,9 @@
-//===- cq_depthwise_f32_portable.c - f32 depthwise convolution in plain C -------------------===//
+//===- cq_depthwise_f32_portable.c - f32 depthwise convolution in plain C ---------------------===//
 //
 // Weights stay [kernel_h][kernel_w][out_c]; every sum keeps the order ky, kx, bias. All levels use
 // this source: it is bound by memory, and the compiler vectorises it over channels.
 //
-//===----------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #include "conquer-opt/kernels/cq_common.h"
 
 enum { VECTORS = 4, BLOCK = 16 * VECTORS }; // output channels summed at once

@@ -1,8 +1,8 @@
-//===- cq_depthwise_i8.h - i8 depthwise convolution in plain C, for inlining ----------------===//
+//===- cq_depthwise_i8.h - i8 depthwise convolution in plain C, for inlining ------------------===//
 //
 // Used as it is by the levels in plain C, and by the others where out_c is not in_c.
 //
-//===----------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_OPT_KERNELS_CQ_DEPTHWISE_I8_H
 #define CONQUER_OPT_KERNELS_CQ_DEPTHWISE_I8_H
 

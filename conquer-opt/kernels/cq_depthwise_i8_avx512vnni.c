@@ -1,4 +1,4 @@
-//===- cq_depthwise_i8_avx512vnni.c - i8 depthwise convolution with vpdpbusd ----------------===//
+//===- cq_depthwise_i8_avx512vnni.c - i8 depthwise convolution with vpdpbusd ------------------===//
 //
 // 64 channels at once, four taps per vpdpbusd: the bytes of four taps are interleaved, so that each
 // i32 lane sums four products of one channel. Interleaving within lanes of 128 bits leaves channels
@@ -8,7 +8,7 @@
 // with zeros beyond the last tap and channel. The signedness trick is the one proved in
 // cq_conv2d_i8_avx512vnni.c. Layers with out_c != in_c or more than 128 taps take the plain code.
 //
-//===----------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #include "conquer-opt/kernels/cq_depthwise_i8.h"
 #include "conquer-opt/kernels/cq_epilogue_avx512.h"
 

@@ -1,9 +1,9 @@
-//===- cq_depthwise_i8_portable.c - i8 depthwise convolution in plain C ---------------------===//
+//===- cq_depthwise_i8_portable.c - i8 depthwise convolution in plain C -----------------------===//
 //
 // The judge of the other levels, and the fallback. Weights stay [kernel_h][kernel_w][out_c]. The
 // arithmetic is in cq_depthwise_i8.h, which other levels use for the shapes they do not speed up.
 //
-//===----------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #include "conquer-opt/kernels/cq_depthwise_i8.h"
 
 size_t CQ_SYMBOL(cq_depthwise_i8_size)(const cq_conv2d_params *p) {

@@ -1,4 +1,4 @@
-//===- cq_epilogue_avx512.h - from i32 sums to i8 or f32 outputs, AVX-512 -------------------===//
+//===- cq_epilogue_avx512.h - from i32 sums to i8 or f32 outputs, AVX-512 ---------------------===//
 #ifndef CONQUER_OPT_KERNELS_CQ_EPILOGUE_AVX512_H
 #define CONQUER_OPT_KERNELS_CQ_EPILOGUE_AVX512_H
 

@@ -1,4 +1,4 @@
-//===- cq_kernels.h - microkernels shared by the evaluator and the modules ------------------===//
+//===- cq_kernels.h - microkernels shared by the evaluator and the modules --------------------===//
 //
 // Bare-metal C: no libc, no globals, no allocation. Every ISA level has the same functions with the
 // level's name as suffix; README.md states the rules, cq_table.c lists the levels.
@@ -6,7 +6,7 @@
 // Layouts: activations NHWC; weights are packed once, at compile time, by the level's pack
 // function. A pointer to packed weights aligned to 64 bytes is faster, never required.
 //
-//===----------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_OPT_KERNELS_CQ_KERNELS_H
 #define CONQUER_OPT_KERNELS_CQ_KERNELS_H
 

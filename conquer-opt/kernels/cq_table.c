@@ -1,9 +1,9 @@
-//===- cq_table.c - the levels of this build ------------------------------------------------===//
+//===- cq_table.c - the levels of this build --------------------------------------------------===//
 //
 // Hosted code, not part of the bare-metal objects. CMake defines CQ_HAVE_<LEVEL> for each level
 // that it compiles.
 //
-//===----------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #include "conquer-opt/kernels/cq_common.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-//===- cq_tiles_avx512.h - how the AVX-512 convolutions cut their work ----------------------===//
+//===- cq_tiles_avx512.h - how the AVX-512 convolutions cut their work ------------------------===//
 //
 // The output is cut into tiles of up to 6 pixels times blocks of up to 64 channels: 24 accumulators
 // stay in registers, with room for 4 vectors of weights and the input. The sum over the window runs
@@ -6,7 +6,7 @@
 // says where its input channels lie; a tap in the padding points to a buffer of zero points. So the
 // input is read in place, whatever the geometry, and the stack need is bounded.
 //
-//===----------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_OPT_KERNELS_CQ_TILES_AVX512_H
 #define CONQUER_OPT_KERNELS_CQ_TILES_AVX512_H
 

@@ -1,10 +1,9 @@
-//===- conquer-eval.cpp - the evaluator as a program
-//------------------------------------------------===//
+//===- conquer-eval.cpp - the evaluator as a program ------------------------------------------===//
 //
 // Loads a prepared network, then answers JSON lines on standard input with JSON lines on standard
 // output until "shutdown" or the end of the input.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "conquer-opt/Evaluator/Server.h"
 

@@ -1,5 +1,4 @@
-//===- conquer-opt.cpp - the compiler's driver
-//----------------------------------------------------===//
+//===- conquer-opt.cpp - the compiler's driver ------------------------------------------------===//
 //
 // Reads MLIR (text or bytecode), runs the pipelines named on the command line and writes the
 // result: the usual mlir-opt interface, plus a few questions about the build and the target.
@@ -8,7 +7,7 @@
 //   conquer-opt prepared.mlir --conquer-quantize-pipeline=... --conquer-fuse-pipeline=... -o
 //   fused.mlir
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "conquer-opt/Import/OnnxImport.h"
 #include "conquer-opt/Pipelines/Fuse.h"

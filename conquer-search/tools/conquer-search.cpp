@@ -1,10 +1,9 @@
-//===- conquer-search.cpp - the search engine as a program
-//-----------------------------------------===//
+//===- conquer-search.cpp - the search engine as a program ------------------------------------===//
 //
 // Answers JSON lines on standard input with JSON lines on standard output until "shutdown" or the
 // end of the input.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #include "conquer-search/Server.h"
 
 #include <CLI/CLI.hpp>
