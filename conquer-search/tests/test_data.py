@@ -14,7 +14,7 @@ from conquer import data
 from conquer.errors import ConquerError
 
 SHAPE = [1, 1, 4, 3]
-SPEC = {"format": "conquer.preprocess", "version": 1, "layout": "NCHW", "channels": "L", "size": [4, 3], "resize": "none", "crop": "none", "scale": 1 / 255, "mean": [0.5], "std": [0.25]}  # fmt: skip  # noqa: E501
+SPEC = {"format": "conquer.preprocess", "version": 1, "layout": "NCHW", "channels": "L", "size": [4, 3], "resize": "none", "crop": "none", "scale": 1 / 255, "mean": [0.5], "std": [0.25]}  # fmt: skip
 
 
 def save(folder: Path, samples: Any, labels: Any = None) -> Path:
@@ -53,6 +53,10 @@ def test_raw_images_need_a_description(tmp_path: Path) -> None:
         ({"std": [0]}, "wrong mean or std"),
         ({"mean": [0, 1]}, "wrong mean or std"),
         ({"channels": "RGB"}, "channels RGB"),
+        ({"channels": "CMYK"}, "channels: 'CMYK'; expected one of L, RGB, BGR"),
+        ({"layout": "CHW"}, "layout: 'CHW'; expected one of NCHW, NHWC"),
+        ({"mean": ["a"]}, "wrong mean, std or scale"),
+        ({"scale": None}, "wrong mean, std or scale"),
         ({"size": [28, 28]}, "images of 4x3"),
         ({"extra": 1}, "field 'extra' is missing or unknown"),
         ({"version": 2}, "unexpected format"),
@@ -110,6 +114,7 @@ def test_idx_files_and_ranges(tmp_path: Path) -> None:
     [
         ({"images": "a", "stray": 1}, "unknown field 'stray'"),
         ({"images": "a", "begin": "0"}, "range"),
+        ({"images": "a", "labels": 3}, r"splits\.search\.labels: not text"),
         ({"images": "a"}, "samples are missing"),
     ],
 )
@@ -121,7 +126,20 @@ def test_wrong_data_json(tmp_path: Path, entry: dict[str, Any], message: str) ->
         data.locate(tmp_path, "search")
 
 
-@pytest.mark.parametrize("content", [b"", b"\x93NUMPY\x01\x00 truncated", b"\0\0\x08\x03\0\0", b"text"])
+def test_unknown_fields_of_data_json(tmp_path: Path) -> None:
+    (tmp_path / "data.json").write_text(json.dumps({"format": "conquer.data", "version": 1, "stray": 1, "splits": {}}))
+    with pytest.raises(ConquerError, match=r"data\.json: unknown field 'stray'"):
+        data.locate(tmp_path, "search")
+
+
+def test_damaged_gzip(tmp_path: Path) -> None:
+    whole = gzip.compress(bytes(range(256)) * 4)
+    (tmp_path / "x.gz").write_bytes(whole[:12] + b"\xff" * 8 + whole[20:])
+    with pytest.raises(ConquerError, match=r"x\.gz: cannot read"):
+        data.read_array(tmp_path / "x.gz")
+
+
+@pytest.mark.parametrize("content", [b"", b"\0\0\x08", b"\x93NUMPY\x01\x00 truncated", b"\0\0\x08\x03\0\0", b"text"])
 def test_unreadable_files(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "search.npy").write_bytes(content)
     with pytest.raises(ConquerError, match=r"search\.npy: (cannot read|neither)"):

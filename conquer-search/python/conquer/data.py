@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,8 @@ from conquer.artifacts import read_json
 from conquer.errors import ConquerError
 
 Array = npt.NDArray[Any]
-SPLITS = ("calibration", "search", "report")
+CHANNELS = {"L": 1, "RGB": 3, "BGR": 3}
+DATA_FIELDS = {"format", "version", "name", "splits"}
 PREPROCESS_FIELDS = {"format", "version", "layout", "channels", "size", "resize", "crop", "scale", "mean", "std"}
 
 
@@ -52,10 +54,12 @@ def locate(data: Path, name: str) -> Split:
         labels = data / f"{name}_labels.npy"
         split = Split(data / f"{name}.npy", labels if labels.is_file() else None)
     else:
-        splits = read_json(description, "conquer.data").get("splits")
+        splits = describe(description).get("splits")
         entry = splits.get(name) if isinstance(splits, dict) else None
         if not isinstance(entry, dict) or not isinstance(entry.get("images"), str):
             raise ConquerError("missing", where=f"{description}: splits.{name}.images", expected="a path")
+        if not isinstance(entry.get("labels", ""), str):
+            raise ConquerError("not text", where=f"{description}: splits.{name}.labels", expected="a path")
         unknown = set(entry) - {"images", "labels", "begin", "end"}
         if unknown:
             raise ConquerError(f"unknown field '{min(unknown)}'", where=f"{description}: splits.{name}")
@@ -77,6 +81,14 @@ def locate(data: Path, name: str) -> Split:
     return split
 
 
+def describe(path: Path) -> dict[str, Any]:
+    """The fields of a data.json."""
+    fields: dict[str, Any] = read_json(path, "conquer.data")
+    if unknown := set(fields) - DATA_FIELDS:
+        raise ConquerError(f"unknown field '{min(unknown)}'", where=str(path), expected=", ".join(sorted(DATA_FIELDS)))
+    return fields
+
+
 def read_array(path: Path) -> Array:
     """One .npy or (gzipped) IDX file."""
     try:
@@ -89,7 +101,7 @@ def read_array(path: Path) -> Array:
             rank = raw[3]
             shape = np.frombuffer(raw, ">i4", count=rank, offset=4)
             return np.frombuffer(raw, np.uint8, offset=4 + 4 * rank).reshape(shape)
-    except (OSError, EOFError, ValueError) as error:
+    except (OSError, EOFError, IndexError, ValueError, zlib.error) as error:
         raise ConquerError(f"cannot read: {error}", where=str(path)) from None
     raise ConquerError("neither .npy nor IDX of bytes", where=str(path))
 
@@ -104,9 +116,14 @@ def preprocess(images: Array, spec_path: Path) -> npt.NDArray[np.float32]:
             where=str(spec_path),
             expected=", ".join(sorted(PREPROCESS_FIELDS)),
         )
+    for field, allowed in (("layout", ("NCHW", "NHWC")), ("channels", tuple(CHANNELS))):
+        if spec[field] not in allowed:
+            raise ConquerError(
+                f"{spec[field]!r}", where=f"{spec_path}: {field}", expected=f"one of {', '.join(allowed)}"
+            )
     if images.ndim == 3:
         images = images[..., None]
-    channels = {"L": 1, "RGB": 3, "BGR": 3}.get(spec["channels"])
+    channels = CHANNELS[spec["channels"]]
     if images.ndim != 4 or images.shape[3] != channels:
         raise ConquerError(
             f"images of shape {images.shape[1:]}", where=str(spec_path), expected=f"channels {spec['channels']}"
@@ -120,10 +137,16 @@ def preprocess(images: Array, spec_path: Path) -> npt.NDArray[np.float32]:
             expected=f"{spec['size']} without resize or crop",
             fix="resize the images before",
         )
-    mean, std = (np.asarray(spec[name], np.float64) for name in ("mean", "std"))
+    try:
+        mean, std = (np.asarray(spec[name], np.float64) for name in ("mean", "std"))
+        scale = np.float32(spec["scale"])
+        if not np.isfinite([*mean.ravel(), *std.ravel(), scale]).all():
+            raise ValueError("not finite")
+    except (TypeError, ValueError) as error:
+        raise ConquerError(f"wrong mean, std or scale: {error}", where=str(spec_path), expected="numbers") from None
     if mean.shape != (channels,) or std.shape != (channels,) or not (std > 0).all():
         raise ConquerError("wrong mean or std", where=str(spec_path), expected=f"{channels} numbers each, std above 0")
-    tensor = ((images.astype(np.float32) * np.float32(spec["scale"]) - mean) / std).astype(np.float32)
+    tensor = ((images.astype(np.float32) * scale - mean) / std).astype(np.float32)
     return tensor.transpose(0, 3, 1, 2) if spec["layout"] == "NCHW" else tensor
 
 
@@ -166,5 +189,5 @@ def load(
 def set_name(data: Path) -> str:
     """What a data set calls itself, for reports."""
     description = data / "data.json" if data.is_dir() else data
-    name = read_json(description, "conquer.data").get("name") if description.is_file() else None
+    name = describe(description).get("name") if description.is_file() else None
     return str(name or data.resolve().name)
