@@ -230,6 +230,14 @@ def test_wrong_policies(finished: Path, tmp_path: Path, change: dict[str, Any], 
     assert message in failure(conquer("compile", finished, "--policy", path))
 
 
+def test_two_policies_of_one_name(finished: Path, tmp_path: Path) -> None:
+    policy = finished / "policies" / "i8.json"
+    other = Path(shutil.copy(policy, tmp_path / "i8.json"))
+    assert "two policies are called 'i8'" in failure(
+        conquer("compile", finished, "--policy", policy, "--policy", other)
+    )
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [

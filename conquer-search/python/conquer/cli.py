@@ -434,6 +434,8 @@ def _points(session: Session, front: dict[str, Any] | None, given: list[Path] | 
     layers = session.layers()["layers"]
     points = {}
     for path in given or []:
+        if path.stem in points:
+            raise ConquerError(f"two policies are called '{path.stem}'", where=str(path), fix="rename one of the files")
         points[path.stem] = {"policy": modules.read_policy(path)}
         modules.check_policy(points[path.stem]["policy"], layers, str(path))
     return points

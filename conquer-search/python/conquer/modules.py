@@ -131,11 +131,11 @@ class Builder:
         index = self._index(policy)
         if not index.is_file():
             return None
-        folder = self.run / "modules" / str(read_json(index).get("module"))
         try:
+            folder = self.run / "modules" / read_json(index, "conquer.module_index")["module"]
             note = read_json(folder / MODULE_JSON, "conquer.module")
             return Module(folder, note) if tools.file_digest(folder / "model.vmfb") == note["sha256"] else None
-        except (ConquerError, OSError, KeyError):
+        except (ConquerError, OSError, KeyError, TypeError):
             return None
 
     def build(self, policies: list[Policy], jobs: int, keep_ir: bool = False) -> list[Module | StageFailure]:
@@ -206,7 +206,7 @@ class Builder:
         if home.exists():
             shutil.rmtree(home)
         part.rename(home)
-        write_json(self._index(policy), {"module": home.name})
+        write_json(self._index(policy), {"format": "conquer.module_index", "version": 1, "module": home.name})
         return Module(home, note)
 
     def _check(self, policy: Policy, part: Path) -> dict[str, Any]:
