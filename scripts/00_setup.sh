@@ -95,7 +95,7 @@ install "${packages[@]}"
 pip_install .venv build-system requires
 pip_install .venv project dependencies
 sources=(CMakeLists.txt pyproject.toml cmake support hardware conquer-opt conquer-search)
-if [[ ! -e .venv/.installed || -n $(find "${sources[@]}" -newer .venv/.installed -print -quit) ]]; then
+if [[ ! -e .venv/.installed || -n $(find "${sources[@]}" -name __pycache__ -prune -o -newer .venv/.installed -print -quit) ]]; then
   say "building the programs and installing conquer into .venv"
   touch .venv/.installing
   .venv/bin/pip install -q --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall .
