@@ -1,8 +1,8 @@
 """Brings an ONNX model into the form that `conquer-opt --import-onnx` reads.
 
 Static shapes, one known operator set, unique node names, no local functions, constants folded, Shape and its
-arithmetic gone, only operators that the importer has. Whatever cannot be brought there is refused before any work,
-with the node, its operator and the reason.
+arithmetic gone, only operators that the importer has. Whatever cannot be brought there is refused with the
+node, its operator and the reason; operators that the importer lacks before shapes are inferred or anything is folded.
 """
 
 from __future__ import annotations
