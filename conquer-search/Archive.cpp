@@ -1,3 +1,5 @@
+//===- Archive.cpp - the file that a search survives in ---------------------------------------===//
+
 #include "conquer-search/Archive.h"
 
 #include <sqlite3.h>

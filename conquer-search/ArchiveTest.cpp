@@ -1,3 +1,5 @@
+//===- ArchiveTest.cpp - what a run's file keeps and refuses ----------------------------------===//
+
 #include "conquer-search/Archive.h"
 #include "conquer-search/Run.h"
 #include "conquer-search/Server.h"

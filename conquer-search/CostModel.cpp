@@ -1,3 +1,5 @@
+//===- CostModel.cpp - latency and size of a genome -------------------------------------------===//
+
 #include "conquer-search/CostModel.h"
 
 #include <algorithm>

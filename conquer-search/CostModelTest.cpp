@@ -1,3 +1,5 @@
+//===- CostModelTest.cpp - sums and conversions by hand ---------------------------------------===//
+
 #include "conquer-search/CostModel.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,5 @@
+//===- Frontier.cpp - policies that the surrogates believe in before anything is measured -----===//
+
 #include "conquer-search/Frontier.h"
 
 #include <algorithm>

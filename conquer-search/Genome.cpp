@@ -1,3 +1,5 @@
+//===- Genome.cpp - a precision per layer as a vector of genes --------------------------------===//
+
 #include "conquer-search/Genome.h"
 
 #include <algorithm>

@@ -17,7 +17,8 @@
 
 namespace conquer {
 
-/// How a layer computes; see "Precisions and the numeric contract" of the design.
+/// How a layer computes: weights and activations in f32, bf16, f16 or i8; w4a8 has weights of 4
+/// bits and i8 activations, w8a16 weights of 8 bits and i16 activations.
 enum class Precision : uint8_t { F32, BF16, F16, I8, W4A8, W8A16 };
 constexpr int numPrecisions = 6;
 

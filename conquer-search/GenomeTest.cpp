@@ -1,3 +1,5 @@
+//===- GenomeTest.cpp - keys, alphabets, uniform genomes --------------------------------------===//
+
 #include "conquer-search/Genome.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,5 @@
+//===- NSGA2.cpp - the multi-objective genetic algorithm --------------------------------------===//
+
 #include "conquer-search/NSGA2.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+//===- NSGA2Test.cpp - determinism, bad arguments, known fronts -------------------------------===//
+
 #include "conquer-search/NSGA2.h"
 
 #include <gmock/gmock.h>

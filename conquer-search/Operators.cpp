@@ -1,3 +1,5 @@
+//===- Operators.cpp - random numbers and the genetic operators -------------------------------===//
+
 #include "conquer-search/Operators.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+//===- OperatorsTest.cpp - the operators stay in the alphabets --------------------------------===//
+
 #include "conquer-search/Operators.h"
 
 #include <gmock/gmock.h>

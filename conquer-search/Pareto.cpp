@@ -1,3 +1,5 @@
+//===- Pareto.cpp - dominance, fronts, crowding and hypervolume -------------------------------===//
+
 #include "conquer-search/Pareto.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+//===- ParetoTest.cpp - fronts worked out by hand ---------------------------------------------===//
+
 #include "conquer-search/Pareto.h"
 #include "conquer-search/Operators.h"
 

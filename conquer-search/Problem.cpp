@@ -1,3 +1,5 @@
+//===- Problem.cpp - the files a search starts from -------------------------------------------===//
+
 #include "conquer-search/Problem.h"
 
 #include "support/Json.h"

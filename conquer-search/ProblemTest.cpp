@@ -1,3 +1,5 @@
+//===- ProblemTest.cpp - good and bad input files ---------------------------------------------===//
+
 #include "conquer-search/Problem.h"
 #include "conquer-search/TestProblem.h"
 

@@ -1,3 +1,5 @@
+//===- Report.cpp - what a search has found, as JSON ------------------------------------------===//
+
 #include "conquer-search/Report.h"
 
 #include "conquer-search/Statistics.h"

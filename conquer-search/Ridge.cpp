@@ -1,3 +1,5 @@
+//===- Ridge.cpp - a learned correction of a prior prediction ---------------------------------===//
+
 #include "conquer-search/Ridge.h"
 
 #include <Eigen/Dense>

@@ -1,3 +1,5 @@
+//===- RidgeTest.cpp - fits known lines -------------------------------------------------------===//
+
 #include "conquer-search/Ridge.h"
 #include "conquer-search/Operators.h"
 #include "conquer-search/Statistics.h"

@@ -1,3 +1,5 @@
+//===- Run.cpp - a search that lives in an archive --------------------------------------------===//
+
 #include "conquer-search/Run.h"
 
 #include "support/Json.h"

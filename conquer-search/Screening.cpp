@@ -1,3 +1,5 @@
+//===- Screening.cpp - which of many proposals are worth an evaluation ------------------------===//
+
 #include "conquer-search/Screening.h"
 
 #include <algorithm>

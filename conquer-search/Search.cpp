@@ -1,3 +1,5 @@
+//===- Search.cpp - the search for precisions: NSGA-II, surrogates and what was told ----------===//
+
 #include "conquer-search/Search.h"
 
 #include "conquer-search/CostModel.h"

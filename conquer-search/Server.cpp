@@ -1,3 +1,5 @@
+//===- Server.cpp - the JSON-lines protocol of conquer-search ---------------------------------===//
+
 #include "conquer-search/Server.h"
 
 #include "conquer-search/Report.h"

@@ -1,3 +1,5 @@
+//===- ServerTest.cpp - requests and answers --------------------------------------------------===//
+
 #include "conquer-search/Server.h"
 #include "conquer-search/TestProblem.h"
 

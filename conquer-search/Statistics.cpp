@@ -1,3 +1,5 @@
+//===- Statistics.cpp - how good predictions were ---------------------------------------------===//
+
 #include "conquer-search/Statistics.h"
 
 #include <algorithm>

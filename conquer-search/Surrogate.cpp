@@ -1,3 +1,5 @@
+//===- Surrogate.cpp - predictors that learn during the search --------------------------------===//
+
 #include "conquer-search/Surrogate.h"
 
 #include <cmath>

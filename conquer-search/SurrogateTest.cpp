@@ -1,3 +1,5 @@
+//===- SurrogateTest.cpp - predictions follow what was told -----------------------------------===//
+
 #include "conquer-search/Surrogate.h"
 #include "conquer-search/Frontier.h"
 #include "conquer-search/Screening.h"

@@ -1,3 +1,5 @@
+//===- TestProblem.cpp - a small network and its truth for the tests --------------------------===//
+
 #include "conquer-search/TestProblem.h"
 
 #include "support/Json.h"

@@ -1,7 +1,7 @@
 //===- Precision.h - the names of the numeric precisions --------------------------------------===//
 //
-// The one list of precisions (DESIGN: "Precisions and the numeric contract"). Genomes, policies,
-// profiles and the compiler all spell them through these functions.
+// The precisions that the compiler has. Policies, profiles and passes all spell them through these
+// functions; the search, which knows more of them, has its own list in conquer-search/Genome.h.
 //
 //===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_HARDWARE_PRECISION_H

@@ -48,7 +48,7 @@ struct Profile {
   std::map<std::string, OpSupport> ops;
   std::vector<std::string> ireeFlags; ///< for iree-compile, in order
   int threads = 1;                    ///< default thread count of measurements
-  std::map<Precision, double> peak;   ///< GMAC/s of one core, for reports
+  std::map<Precision, double> peak;   ///< GMAC/s of one core; sizes the workgroups of kernels
   double bandwidth = 0;               ///< GB/s of main memory, for reports
 
   /// The legal precisions of an op kind, widest first; only F32 for kinds the profile does not

@@ -1,3 +1,5 @@
+//===- ProfileTest.cpp - the shipped profiles, and mistakes -----------------------------------===//
+
 #include "hardware/Profile.h"
 
 #include "support/Json.h"

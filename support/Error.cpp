@@ -1,3 +1,5 @@
+//===- Error.cpp - a user's mistake as a value ------------------------------------------------===//
+
 #include "support/Error.h"
 
 std::string conquer::Error::message() const {

@@ -1,3 +1,5 @@
+//===- Json.cpp - reading JSON files without surprises ----------------------------------------===//
+
 #include "support/Json.h"
 
 #include <nlohmann/json.hpp>

@@ -1,3 +1,5 @@
+//===- JsonTest.cpp - fields read, mistakes named ---------------------------------------------===//
+
 #include "support/Json.h"
 
 #include <gmock/gmock.h>

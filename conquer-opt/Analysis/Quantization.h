@@ -1,8 +1,8 @@
 //===- Quantization.h - the arithmetic of scales, codes and multipliers -----------------------===//
 //
 // Everything that quantisation computes, as pure functions of numbers: no MLIR, no files. The
-// numeric contract is DESIGN section 3; all intermediate arithmetic is f64, every number that ends
-// in the IR is rounded once.
+// numbers are defined in docs/precision-of-other-ops.md; all intermediate arithmetic is f64, every
+// number that ends in the IR is rounded once.
 //
 //===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_OPT_ANALYSIS_QUANTIZATION_H

@@ -1,6 +1,6 @@
 //===- Passes.td - every pass of the compiler ---------------------------*- tablegen -*-===//
 //
-// One section per stage (docs/DESIGN: import, prepare, quantize, fuse, lower). The description of a pass says what it
+// One section per stage (prepare, quantize, fuse, lower). The description of a pass says what it
 // needs, does, leaves, and when it fails, and names the lit test that shows it.
 //
 //===----------------------------------------------------------------------------------===//
@@ -160,7 +160,7 @@ def QuantizePass : Pass<"conquer-quantize", "::mlir::ModuleOp"> {
   let summary = "Rewrite ops of precision i8 as integer TOSA";
   let description = [{
     Needs `conquer.precision` on every op that computes an activation and the ranges of their values. Rewrites
-    every i8 op as the chain of TOSA ops that the numeric contract spells (DESIGN section 3), requantised as the
+    every i8 op as the chain of TOSA ops that docs/precision-of-other-ops.md spells, requantised as the
     profile says, with a clamp that directly follows a layer or an add folded into its code bounds. A value
     is converted at most once per precision, behind its producer; an i8 layer all of whose readers are f32 gives f32
     straight from its accumulator. Function arguments and results stay f32.
