@@ -14,7 +14,7 @@ from conquer import data
 from conquer.errors import ConquerError
 
 SHAPE = [1, 1, 4, 3]
-SPEC = {"format": "conquer.preprocess", "version": 1, "layout": "NCHW", "channels": "L", "size": [4, 3], "resize": "none", "crop": "none", "scale": 1 / 255, "mean": [0.5], "std": [0.25]}  # fmt: skip
+SPEC = {"format": "conquer.preprocess", "version": 1, "layout": "NCHW", "channels": "L", "size": [4, 3], "resize": "none", "crop": "none", "scale": 1 / 255, "mean": [0.5], "std": [0.25]}  # fmt: skip  # noqa: E501
 
 
 def save(folder: Path, samples: Any, labels: Any = None) -> Path:

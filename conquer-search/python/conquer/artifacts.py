@@ -88,7 +88,7 @@ class Run:
             )
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._lock = open(folder / ".lock", "a+")  # held until the process ends
+            self._lock = open(folder / ".lock", "a+")  # noqa: SIM115  held until the process ends
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise ConquerError(
