@@ -32,3 +32,4 @@ def forget_programs() -> None:
     """Where programs were found is remembered; a test may move them."""
     tools.find_program.cache_clear()
     tools.find_iree.cache_clear()
+    tools.stopping.clear()

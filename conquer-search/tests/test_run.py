@@ -308,9 +308,9 @@ def test_verbs_in_the_wrong_order(tmp_path: Path, source: tuple[Path, Path]) -> 
     out = tmp_path / "run"
     assert "not a run folder" in failure(conquer("prepare", out))
     assert conquer("import", source[0], "--out", out).returncode == 0
+    assert "no data set" in failure(conquer("calibrate", out))
     assert "run 'conquer prepare' first" in failure(conquer("calibrate", out, "--data", source[1]))
     assert conquer("prepare", out).returncode == 0
-    assert "no data set" in failure(conquer("calibrate", out))
     assert "run 'conquer calibrate' first" in failure(conquer("sensitivity", out, "--data", source[1]))
 
 

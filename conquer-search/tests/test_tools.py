@@ -58,7 +58,7 @@ def test_flood_of_errors_is_bounded_and_the_first_error_kept_when_short(script: 
         script("flood", "sys.stderr.write('x' * 79 + '\\n' * 1); sys.stderr.write(('y' * 79 + '\\n') * 1000000)")
     )
     done = tools.run([flood])
-    assert len(done.stderr) == tools.TAIL_BYTES
+    assert len(done.stderr) == tools.HEAD_BYTES + tools.TAIL_BYTES and done.stderr.startswith("x")
     wrong = str(script("wrong", "print('a.mlir:3:4: error: bad op\\nnote: see this', file=sys.stderr); sys.exit(3)"))
     with pytest.raises(StageFailure, match=r"ended with exit code 3: a\.mlir:3:4: error: bad op$"):
         tools.run([wrong])
@@ -82,6 +82,8 @@ def test_kill_all_ends_what_runs(script: Script) -> None:
     assert alive(process.pid)
     tools.kill_all()
     assert process.wait(5) == -9
+    with pytest.raises(StageFailure, match="the command is ending"):
+        tools.start([str(script("late", "time.sleep(60)"))])
 
 
 def test_digest_follows_the_content(tmp_path: Path) -> None:

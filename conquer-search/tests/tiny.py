@@ -57,7 +57,7 @@ def network(extra: list[onnx.NodeProto] | None = None, shape: list[Any] | None =
         nodes,
         "tiny",
         [helper.make_tensor_value_info("image", TensorProto.FLOAT, shape or SHAPE)],
-        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, None)],
+        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, [1, CLASSES])],
         values,
     )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)

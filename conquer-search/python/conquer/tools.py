@@ -27,13 +27,14 @@ from typing import IO
 
 from conquer.errors import ConquerError, StageFailure
 
-TAIL_BYTES = 16_384  # of stderr; enough for one diagnostic with its notes
+HEAD_BYTES, TAIL_BYTES = 4_096, 16_384  # of stderr: the first error, and what was said last
 STDOUT_BYTES = 1 << 24
 GIGABYTE = 1 << 30
 PROGRAMS = ("conquer-opt", "conquer-eval", "conquer-search")
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
 _groups: set[int] = set()
+stopping = threading.Event()  # set by kill_all: nothing is started any more
 
 
 @dataclass(frozen=True)
@@ -143,6 +144,9 @@ def start(command: list[str], memory: int = 0, cwd: Path | None = None) -> subpr
     except (OSError, subprocess.SubprocessError) as error:
         raise ConquerError(f"cannot start: {error}", where=command[0]) from error
     _groups.add(process.pid)
+    if stopping.is_set():
+        kill_group(process)
+        raise StageFailure("the command is ending", where=command[0])
     return process
 
 
@@ -167,16 +171,17 @@ def kill_group(process: subprocess.Popen[bytes]) -> None:
 
 def kill_all() -> None:
     """Kill every program still running, for Ctrl-C and the end of the command; who waits for one collects it."""
+    stopping.set()
     for group in list(_groups):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(group, signal.SIGKILL)
 
 
 class Tail:
-    """Reads a stream in a thread and keeps its last bytes."""
+    """Reads a stream in a thread and keeps its first and last bytes."""
 
     def __init__(self, stream: IO[bytes], keep: int = TAIL_BYTES) -> None:
-        self.data = b""
+        self.head, self.data = b"", b""
         self._stream, self._keep = stream, keep
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
@@ -184,11 +189,13 @@ class Tail:
     def _read(self) -> None:
         with contextlib.suppress(ValueError, OSError):
             while chunk := self._stream.read1(65_536):  # type: ignore[attr-defined]
+                room = HEAD_BYTES - len(self.head)
+                self.head, chunk = self.head + chunk[:room], chunk[room:]
                 self.data = (self.data + chunk)[-self._keep :]
 
     def text(self) -> str:
         self._thread.join(timeout=2.0)
-        return self.data.decode("utf-8", "replace")
+        return (self.head + self.data).decode("utf-8", "replace")
 
 
 def first_error(stderr: str) -> str:
