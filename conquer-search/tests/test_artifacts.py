@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
-from conquer.artifacts import Run, digest, read_json, write_json, write_text
+from conquer.artifacts import Run, digest, read_json, scratch, write_json, write_text
 from conquer.errors import ConquerError
 
 
@@ -111,3 +113,13 @@ def test_failed_write_leaves_the_file(tmp_path: Path) -> None:
 
 def test_digest_does_not_depend_on_order() -> None:
     assert digest({"a": 1, "b": [2]}) == digest({"b": [2], "a": 1}) != digest({"a": 1, "b": [3]})
+
+
+def test_scratch_lies_in_its_parent_as_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = tempfile.mkdtemp
+    monkeypatch.setattr(tempfile, "mkdtemp", lambda **options: os.path.abspath(made(**options)))
+    (tmp_path / "run").mkdir()
+    with scratch(Path("run")) as folder:
+        assert folder.parent == Path("run") and folder.is_dir()
+    assert not folder.exists()

@@ -167,7 +167,8 @@ class Run:
 @contextlib.contextmanager
 def scratch(parent: Path) -> Iterator[Path]:
     """A temporary folder on the file system of the run, so that a rename out of it is atomic."""
-    folder = Path(tempfile.mkdtemp(prefix=".work.", suffix=".tmp", dir=parent))
+    # Python 3.12 and later answer an absolute path, and callers take the path relative to `parent`.
+    folder = parent / Path(tempfile.mkdtemp(prefix=".work.", suffix=".tmp", dir=parent)).name
     try:
         yield folder
     finally:
