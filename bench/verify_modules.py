@@ -19,27 +19,16 @@ import iree.runtime as rt
 import numpy as np
 
 from conquer import modules
-from conquer.artifacts import CALIBRATION, PREPARED, Run, scratch
+from conquer.artifacts import Run, scratch
 from conquer.stages import Session
 from conquer.tools import Limits
 
 
 def compile_module(session: Session, policy: modules.Policy, folder: Path, probe: bool) -> Path:
     """The module of a policy; with `probe` it returns every activation."""
-    modules.policy_file(folder / "policy.json", policy)
-    profile = f"profile={session.target.profile}"
-    inputs = f"calibration={session.run / CALIBRATION} policy={folder / 'policy.json'} {profile}"
-    arguments = [
-        str(session.run / PREPARED),
-        f"--conquer-quantize-pipeline={inputs}",
-        f"--conquer-fuse-pipeline={profile} probe={'true' if probe else 'false'}",
-        f"--conquer-lower-pipeline={profile}",
-        "-o",
-        str(folder / "lowered.mlirbc"),
-    ]
-    modules.opt(arguments)
+    lowered = modules.lower(session.run, policy, session.target, folder, probe=probe)
     flags = session.target.resolved["iree_flags"]
-    modules.compile_ir(folder / "lowered.mlirbc", folder / "model.vmfb", flags, Limits())
+    modules.compile_ir(lowered, folder / "model.vmfb", flags, Limits())
     return folder / "model.vmfb"
 
 

@@ -4,8 +4,7 @@
 // result: the usual mlir-opt interface, plus a few questions about the build and the target.
 //
 //   conquer-opt --import-onnx model.onnx -o model.tosa.mlir
-//   conquer-opt prepared.mlir --conquer-quantize-pipeline=... --conquer-fuse-pipeline=... -o
-//   fused.mlir
+//   conquer-opt prepared.mlir --conquer-quantize-pipeline=... --conquer-fuse-pipeline=... -o f.mlir
 //
 //===------------------------------------------------------------------------------------------===//
 
@@ -70,9 +69,8 @@ void registerPasses() {
 
 /// The command line with defaults that differ from mlir-opt's:
 /// * an error does not print the op, which may hold megabytes of weights;
-/// * lowered IR is for iree-compile, which does not read MLIR 22's pretty form: unless asked for in
-/// the
-///   generic form, it is written as bytecode.
+/// * lowered IR is for iree-compile, which does not read MLIR 22's pretty form: it is written as
+///   bytecode unless the generic form is asked for.
 llvm::SmallVector<char *> withDefaults(int argc, char **argv) {
   static char emitBytecode[] = "--emit-bytecode";
   static char hideOps[] = "--mlir-print-op-on-diagnostic=false";

@@ -233,8 +233,11 @@ class Builder:
         }
 
 
-def lower(run: Run, policy: Policy, target: Target, folder: Path, text: bool = False) -> Path:
-    """Stages 4, 5 and 7 in one process. Works in the run folder, so that no path in the options holds a space."""
+def lower(run: Run, policy: Policy, target: Target, folder: Path, text: bool = False, probe: bool = False) -> Path:
+    """Quantize, fuse and lower in one process; with `probe` the module returns every activation.
+
+    `folder` lies in the run folder, where conquer-opt runs, so that no path in the options holds a space.
+    """
     policy_file(folder / "policy.json", policy)
     profile = f"profile={target.profile}"
     inside = folder.relative_to(run.folder)
@@ -243,7 +246,7 @@ def lower(run: Run, policy: Policy, target: Target, folder: Path, text: bool = F
         [
             PREPARED,
             f"--conquer-quantize-pipeline=calibration={CALIBRATION} policy={inside}/policy.json {profile}",
-            f"--conquer-fuse-pipeline={profile}",
+            f"--conquer-fuse-pipeline={profile}{' probe=true' if probe else ''}",
             f"--conquer-lower-pipeline={profile}",
             *(["--mlir-print-op-generic"] if text else ["--emit-bytecode"]),
             "-o",
