@@ -110,7 +110,12 @@ std::string Server::answer(std::string_view line) {
           given != request->end() && (given->is_number() || given->is_string()))
         id = *given;
     JsonReader reader(*request, "request");
-    result = dispatch(reader);
+    try {
+      result = dispatch(reader);
+    } catch (const std::exception &exception) {
+      result = Error{std::string("the request failed: ") + exception.what(), "request", "",
+                     "ask for less"};
+    }
   }
   answer["id"] = id;
   answer["ok"] = static_cast<bool>(result);

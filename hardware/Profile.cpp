@@ -82,6 +82,8 @@ Profile readFields(JsonReader &reader) {
   profile.description = reader.string("description");
   profile.source = reader.string("source");
   profile.arch = reader.string("arch");
+  if (profile.arch != "x86_64")
+    reader.fail("arch", "is '" + profile.arch + "'", "'x86_64'");
   profile.features = reader.strings("features");
   profile.kernelLevel = reader.string("kernel_level");
   std::string requant = reader.string("requant");

@@ -40,7 +40,7 @@ struct Profile {
   std::string name;
   std::string description;
   std::string source; ///< where the figures below come from
-  std::string arch;   ///< "x86_64", "aarch64"
+  std::string arch;   ///< "x86_64"
   std::vector<std::string>
       features;            ///< CPU flags the device must have, spelled as in /proc/cpuinfo
   std::string kernelLevel; ///< a level of conquer-opt/kernels: "portable", "avx512vnni"

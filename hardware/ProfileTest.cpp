@@ -85,6 +85,7 @@ TEST(Profile, NamesTheFieldOfAMistake) {
               HasSubstr("ops.conv2d.i8: is 'magic'"));
   EXPECT_THAT(message("\"threads\": 1", "\"threads\": 0"), HasSubstr("threads: is 0"));
   EXPECT_THAT(message("\"threads\"", "\"treads\""), HasSubstr("threads: missing field"));
+  EXPECT_THAT(message("\"x86_64\"", "\"z80\""), HasSubstr("arch: is 'z80'"));
   EXPECT_THAT(message("\"arch\"", "\"colour\": \"red\", \"arch\""),
               HasSubstr("colour: unknown field"));
   EXPECT_THAT(message("\"f32\": \"iree\", ", ""), HasSubstr("ops.conv2d: lacks f32"));

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -30,8 +31,12 @@ void conquer::parallelFor(int threads, int64_t count, const std::function<void(i
   };
   int helpers = static_cast<int>(std::min<int64_t>(threads, count)) - 1;
   std::vector<std::thread> pool;
-  for (int i = 0; i < helpers; ++i)
-    pool.emplace_back(loop, i + 1);
+  try {
+    for (int i = 0; i < helpers; ++i)
+      pool.emplace_back(loop, i + 1);
+  } catch (const std::system_error &) {
+    // The system has no more threads; those that started and this one share the work.
+  }
   loop(0);
   for (std::thread &thread : pool)
     thread.join();

@@ -89,7 +89,8 @@ Result<SensitivityTable> Session::sensitivity(const std::string &samplesPath,
   size_t variantBytes = 0;
   for (const Variant &variant : variants)
     variantBytes = std::max(variantBytes, variant.plan.arenaBytes());
-  size_t perThread = base->arenaBytes() + variantBytes;
+  // At least 1: a network of reshapes alone needs no memory of its own.
+  size_t perThread = std::max<size_t>(1, base->arenaBytes() + variantBytes);
   int threads =
       static_cast<int>(std::clamp<size_t>(maxActivationBytes / perThread, 1, threadCount));
   struct Local {
