@@ -44,9 +44,7 @@ std::vector<Histogram> Session::observeHistograms(const Plan &plan, const Sample
                                                   const std::vector<int> &slotOf,
                                                   const std::vector<Extremes> &extremes,
                                                   const StageProgress &progress) {
-  std::vector<Histogram> empty;
-  for (const Extremes &extreme : extremes)
-    empty.emplace_back(extreme);
+  std::vector<Histogram> empty(extremes.begin(), extremes.end());
   std::vector<std::vector<Histogram>> perThread(threadCount, empty);
   const Graph &graph = plan.graph();
   Workspaces workspaces(plan, threadCount);

@@ -17,7 +17,8 @@ Status sameShape(const NodeView &view) {
   return success();
 }
 
-template <typename In, typename Out, typename Op> Result<Step> map(const NodeView &view, Op op) {
+template <typename In, typename Out, typename Op>
+Result<Step> map(const NodeView &view, const Op &op) {
   int64_t count = view.out().elements();
   return Step{[count, op](const Operands &operands) {
     const In *in = operands.in<In>(0);
@@ -72,11 +73,11 @@ Result<Step> castFromFloat(const NodeView &view) {
   case ElementType::Bool:
     return map<float, int8_t>(view, [](float x) -> int8_t { return x != 0; });
   case ElementType::I8:
-    return map<float, int8_t>(view, fromFloat<int8_t>);
+    return map<float, int8_t>(view, [](float x) { return fromFloat<int8_t>(x); });
   case ElementType::I16:
-    return map<float, int16_t>(view, fromFloat<int16_t>);
+    return map<float, int16_t>(view, [](float x) { return fromFloat<int16_t>(x); });
   case ElementType::I32:
-    return map<float, int32_t>(view, fromFloat<int32_t>);
+    return map<float, int32_t>(view, [](float x) { return fromFloat<int32_t>(x); });
   case ElementType::F32:
     return map<float, float>(view, [](float x) { return x; });
   default:
@@ -118,7 +119,7 @@ void runRescale(const Rescale &rescale, const Operands &operands) {
   Out *out = operands.out<Out>();
   int64_t period = rescale.multiplier.size() == 1 ? 0 : 1;
   for (int64_t i = 0, c = 0; i < rescale.count; ++i) {
-    int64_t value = static_cast<int64_t>(in[i]) - rescale.inputZp;
+    int64_t value = +in[i] - rescale.inputZp; // promoted: not a character
     int64_t k = c * period;
     int64_t scaled = rescale.scale32 ? applyScale32(value, rescale.multiplier[k], rescale.shift[k],
                                                     rescale.doubleRound)
@@ -136,7 +137,7 @@ template <typename In, typename Out> Step rescaleStep(Rescale rescale) {
   }};
 }
 
-template <typename In> Result<Step> rescaleFrom(const NodeView &view, Rescale rescale) {
+template <typename In> Result<Step> rescaleFrom(const NodeView &view, const Rescale &rescale) {
   bool isUnsigned = view.integer("output_unsigned");
   switch (view.out().type) {
   case ElementType::I8:

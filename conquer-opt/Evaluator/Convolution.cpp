@@ -1,7 +1,8 @@
 //===- Convolution.cpp - convolutions on the microkernels -------------------------------------===//
 //
 // conquer.conv2d and conquer.depthwise_conv2d are one kernel call each; f32 convolutions of TOSA
-// run on the f32 kernels with a following clamp folded in. Other forms go to PlainConvolution.cpp.
+// run on the f32 kernels with a following clamp folded in, i8 ones on the i8 kernels where f32
+// holds their accumulators exactly. Other forms go to PlainConvolution.cpp.
 //
 //===------------------------------------------------------------------------------------------===//
 
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 using namespace conquer;
 
@@ -96,6 +98,33 @@ uint64_t packKey(const NodeView &view, const cq_conv2d_params &params, const cha
   return hashBytes(form, std::strlen(form), key);
 }
 
+/// Packed i8 weights; the packed bias lies behind them, at the next multiple of 64.
+struct PackedInteger {
+  std::shared_ptr<const Buffer> buffer;
+  size_t biasOffset = 0;
+  const int8_t *weights() const { return reinterpret_cast<const int8_t *>(buffer->data()); }
+  const int32_t *bias() const {
+    return reinterpret_cast<const int32_t *>(buffer->data() + biasOffset);
+  }
+};
+
+PackedInteger packInteger(const NodeView &view, const cq_conv2d_params &params, bool depthwise) {
+  auto size = depthwise ? view.level.depthwise_i8_size : view.level.conv2d_i8_size;
+  auto pack = depthwise ? view.level.depthwise_i8_pack : view.level.conv2d_i8_pack;
+  PackedInteger packed;
+  packed.biasOffset = (size(&params) + 63) / 64 * 64;
+  packed.buffer = view.packs.get(packKey(view, params, depthwise ? "depthwise i8" : "i8"), [&] {
+    Buffer buffer(packed.biasOffset + params.out_c * sizeof(int32_t));
+    Buffer bias = expandBias<int32_t>(view.in(2), params.out_c);
+    pack(reinterpret_cast<const int8_t *>(view.in(1).constant->data()),
+         reinterpret_cast<const int32_t *>(bias.data()), &params,
+         reinterpret_cast<int8_t *>(buffer.data()),
+         reinterpret_cast<int32_t *>(buffer.data() + packed.biasOffset));
+    return buffer;
+  });
+  return packed;
+}
+
 Result<Step> makeFloat(const NodeView &view, bool depthwise) {
   Result<cq_conv2d_params> read = readConvolution(view, depthwise);
   if (!read)
@@ -126,17 +155,85 @@ bool isKernelFloat(const NodeView &view) {
          view.out().type == ElementType::F32 && view.in(1).constant && view.in(2).constant;
 }
 
-Result<Step> makeConv2d(const NodeView &view) {
-  if (Status status = view.expect(5); !status)
-    return status.error();
-  return isKernelFloat(view) ? makeFloat(view, false) : makePlainConvolution(view);
+/// Whether every accumulator of an i8 convolution is a whole number that f32 holds exactly,
+/// whatever the input: then f32(acc) * 1 of the i8-to-f32 kernel is the accumulator itself.
+bool fitsFloat(const NodeView &view, const cq_conv2d_params &params, bool depthwise,
+               const int32_t *bias) {
+  constexpr int64_t limit = int64_t(1) << 24;
+  const auto *weights = reinterpret_cast<const int8_t *>(view.in(1).constant->data());
+  int64_t channels = params.out_c, taps = view.in(1).elements() / channels;
+  int64_t low = -128 - params.input_zp, high = 127 - params.input_zp;
+  for (int64_t c = 0; c < channels; ++c) {
+    int64_t smallest = bias[c], largest = bias[c];
+    for (int64_t t = 0; t < taps; ++t) {
+      int64_t w = +weights[depthwise ? t * channels + c : c * taps + t];
+      // Zero, the padding, lies between low and high.
+      smallest += w > 0 ? w * low : w * high;
+      largest += w > 0 ? w * high : w * low;
+    }
+    if (smallest < -limit || largest > limit)
+      return false;
+  }
+  return true;
 }
 
-Result<Step> makeDepthwise(const NodeView &view) {
+/// An i8 convolution to i32 on the i8-to-f32 kernel; no step if that would not be exact.
+Result<std::optional<Step>> makeExactInteger(const NodeView &view, bool depthwise) {
+  std::optional<Step> none;
+  Result<cq_conv2d_params> read = readConvolution(view, depthwise);
+  if (!read)
+    return read.error();
+  bool fits = view.in(0).type == ElementType::I8 && view.in(1).type == ElementType::I8 &&
+              view.in(2).type == ElementType::I32 && view.out().type == ElementType::I32 &&
+              view.in(1).constant && view.in(2).constant && view.in(3).constant &&
+              view.in(4).constant;
+  if (!fits)
+    return none;
+  Result<int64_t> inputZp = view.constantInteger(3), weightZp = view.constantInteger(4);
+  if (!inputZp)
+    return inputZp.error();
+  if (!weightZp)
+    return weightZp.error();
+  cq_conv2d_params params = *read;
+  params.input_zp = narrow(*inputZp);
+  params.clamp_min_f32 = std::numeric_limits<float>::lowest();
+  params.clamp_max_f32 = std::numeric_limits<float>::max();
+  Buffer bias = expandBias<int32_t>(view.in(2), params.out_c);
+  if (*weightZp != 0 ||
+      !fitsFloat(view, params, depthwise, reinterpret_cast<const int32_t *>(bias.data())))
+    return none;
+  PackedInteger packed = packInteger(view, params, depthwise);
+  auto run = depthwise ? view.level.depthwise_i8_f32 : view.level.conv2d_i8_f32;
+  std::vector<float> ones(params.out_c, 1.0f);
+  int64_t count = view.out().elements();
+  std::optional<Step> step = Step{[=](const Operands &operands) {
+                                    auto *exact = reinterpret_cast<float *>(operands.scratch);
+                                    run(operands.in<int8_t>(0), packed.weights(), packed.bias(),
+                                        ones.data(), &params, exact, 0, 1);
+                                    int32_t *out = operands.out<int32_t>();
+                                    for (int64_t i = 0; i < count; ++i)
+                                      out[i] = static_cast<int32_t>(exact[i]);
+                                  },
+                                  static_cast<size_t>(count) * sizeof(float)};
+  return step;
+}
+
+/// TOSA's convolutions: on a kernel where one gives the very same numbers, else by loops.
+Result<Step> makeTosa(const NodeView &view, bool depthwise) {
   if (Status status = view.expect(5); !status)
     return status.error();
-  return isKernelFloat(view) ? makeFloat(view, true) : makePlainDepthwise(view);
+  if (isKernelFloat(view))
+    return makeFloat(view, depthwise);
+  Result<std::optional<Step>> exact = makeExactInteger(view, depthwise);
+  if (!exact)
+    return exact.error();
+  if (*exact)
+    return **exact;
+  return depthwise ? makePlainDepthwise(view) : makePlainConvolution(view);
 }
+
+Result<Step> makeConv2d(const NodeView &view) { return makeTosa(view, false); }
+Result<Step> makeDepthwise(const NodeView &view) { return makeTosa(view, true); }
 
 /// Zero points and clamps of a fused operation.
 Status readEpilogue(const NodeView &view, cq_conv2d_params &params) {
@@ -171,25 +268,12 @@ Result<Step> makeFused(const NodeView &view) {
       view.in(3).elements() != params.out_c)
     return view.unsupported();
   const cq_level &level = view.level;
-  auto size = depthwise ? level.depthwise_i8_size : level.conv2d_i8_size;
-  auto pack = depthwise ? level.depthwise_i8_pack : level.conv2d_i8_pack;
-  // The bias is packed with the weights, behind them, at the next multiple of 64.
-  size_t weightBytes = (size(&params) + 63) / 64 * 64;
-  auto packed = view.packs.get(packKey(view, params, depthwise ? "depthwise i8" : "i8"), [&] {
-    Buffer buffer(weightBytes + params.out_c * sizeof(int32_t));
-    Buffer bias = expandBias<int32_t>(view.in(2), params.out_c);
-    pack(reinterpret_cast<const int8_t *>(view.in(1).constant->data()),
-         reinterpret_cast<const int32_t *>(bias.data()), &params,
-         reinterpret_cast<int8_t *>(buffer.data()),
-         reinterpret_cast<int32_t *>(buffer.data() + weightBytes));
-    return buffer;
-  });
+  PackedInteger packed = packInteger(view, params, depthwise);
   auto bind = [&](auto run, auto zero) {
     using Out = decltype(zero);
-    return Step{[params, packed, weightBytes, run](const Operands &operands) {
-      run(operands.in<int8_t>(0), reinterpret_cast<const int8_t *>(packed->data()),
-          reinterpret_cast<const int32_t *>(packed->data() + weightBytes), operands.in<float>(3),
-          &params, operands.out<Out>(), 0, 1);
+    return Step{[params, packed, run](const Operands &operands) {
+      run(operands.in<int8_t>(0), packed.weights(), packed.bias(), operands.in<float>(3), &params,
+          operands.out<Out>(), 0, 1);
     }};
   };
   if (view.out().type == ElementType::I8)

@@ -1,6 +1,7 @@
 //===- KernelStepsTest.cpp - convolutions, pooling and layout against plain loops -------------===//
 
 #include "conquer-opt/Evaluator/TestGraph.h"
+#include "hardware/Profile.h"
 
 #include <algorithm>
 #include <cmath>
@@ -83,21 +84,41 @@ std::string tosaName(const Case &c) {
   return c.depthwise ? "tosa.depthwise_conv2d" : "tosa.conv2d";
 }
 
+/// The kernel levels that this CPU runs.
+std::vector<const cq_level *> levels() {
+  std::vector<std::string> features = hostFeatures();
+  std::vector<const cq_level *> list;
+  for (const cq_level *const *level = cq_levels(); *level; ++level) {
+    bool has = true;
+    for (const char *const *feature = (*level)->features; *feature; ++feature)
+      has = has && std::count(features.begin(), features.end(), *feature);
+    if (has)
+      list.push_back(*level);
+  }
+  return list;
+}
+
 TEST(KernelSteps, IntegerConvolutionsInTosaForm) {
-  for (const Case &c : cases())
-    for (int biases : {1, 0}) {
-      TestGraph g;
-      auto in = randomIntegers<int8_t>(count(c.in), -128, 127, 1);
-      auto weights = randomIntegers<int8_t>(count(c.weights), -128, 127, 2);
-      auto bias = randomIntegers<int32_t>(biases ? 1 : c.outC(), -9999, 9999, 3);
-      auto expected = reference<int8_t, int8_t, int32_t>(c, in, weights, bias, -128, 5);
-      int out = g.node(tosaName(c),
-                       {g.input(c.in, in), g.constant(c.weights, weights),
-                        g.constant({static_cast<int64_t>(bias.size())}, bias),
-                        g.scalar<int8_t>(-128), g.scalar<int8_t>(5)},
-                       ElementType::I32, c.out(), c.attributes());
-      EXPECT_EQ(g.run<int32_t>(out), expected);
-    }
+  // With a weight zero point by loops; without on a kernel, unless accumulators exceed f32's whole
+  // numbers.
+  for (const cq_level *level : levels())
+    for (const Case &c : cases())
+      for (int weightZp : {5, 0})
+        for (int32_t offset : {0, (1 << 24) + 1, -(1 << 30) - 1}) {
+          TestGraph g;
+          auto in = randomIntegers<int8_t>(count(c.in), -128, 127, 1);
+          auto weights = randomIntegers<int8_t>(count(c.weights), -128, 127, 2);
+          auto bias = randomIntegers<int32_t>(offset ? 1 : c.outC(), -9999, 9999, 3);
+          bias[0] += offset;
+          auto expected = reference<int8_t, int8_t, int32_t>(c, in, weights, bias, -128, weightZp);
+          int out =
+              g.node(tosaName(c),
+                     {g.input(c.in, in), g.constant(c.weights, weights),
+                      g.constant({static_cast<int64_t>(bias.size())}, bias), g.scalar<int8_t>(-128),
+                      g.scalar<int8_t>(static_cast<int8_t>(weightZp))},
+                     ElementType::I32, c.out(), c.attributes());
+          EXPECT_EQ(g.run<int32_t>(out, level), expected) << level->name;
+        }
 }
 
 TEST(KernelSteps, WideConvolutionsAccumulateIn48Bits) {
@@ -116,9 +137,7 @@ TEST(KernelSteps, WideConvolutionsAccumulateIn48Bits) {
 
 TEST(KernelSteps, FloatConvolutionsOnEveryLevel) {
   for (const Case &c : cases())
-    for (const cq_level *const *level = cq_levels(); *level; ++level) {
-      if (std::string((*level)->name) != "portable")
-        continue; // other levels need a CPU that has them; the kernels' own tests cover those
+    for (const cq_level *level : levels()) {
       TestGraph g;
       auto in = randomFloats(count(c.in), 2, 1), weights = randomFloats(count(c.weights), 1, 2);
       auto bias = randomFloats(c.outC(), 1, 3);
@@ -128,7 +147,7 @@ TEST(KernelSteps, FloatConvolutionsOnEveryLevel) {
                        {g.input(c.in, in), g.constant(c.weights, weights),
                         g.constant({c.outC()}, bias), g.scalar<float>(0), g.scalar<float>(0)},
                        ElementType::F32, c.out(), c.attributes());
-      auto got = g.run<float>(out, *level);
+      auto got = g.run<float>(out, level);
       ASSERT_EQ(got.size(), expected.size());
       for (size_t i = 0; i < got.size(); ++i)
         EXPECT_NEAR(got[i], expected[i], 1e-4);
@@ -137,7 +156,9 @@ TEST(KernelSteps, FloatConvolutionsOnEveryLevel) {
 
 TEST(KernelSteps, FusedConvolutionsFollowTheContract) {
   for (const Case &c : cases())
-    for (bool toFloat : {false, true}) {
+    for (int k = 0; k < 2 * static_cast<int>(levels().size()); ++k) {
+      bool toFloat = k % 2;
+      const cq_level *level = levels()[k / 2];
       TestGraph g;
       int32_t inputZp = -128, outputZp = 17, low = -100, high = 90;
       auto in = randomIntegers<int8_t>(count(c.in), -128, 127, 1);
@@ -164,7 +185,7 @@ TEST(KernelSteps, FusedConvolutionsFollowTheContract) {
       if (toFloat) {
         for (float &value : scaled)
           value = std::min(std::max(value, -20.5f), 60.25f);
-        EXPECT_EQ(g.run<float>(out), scaled);
+        EXPECT_EQ(g.run<float>(out, level), scaled);
         continue;
       }
       std::vector<int8_t> expected;
@@ -172,7 +193,7 @@ TEST(KernelSteps, FusedConvolutionsFollowTheContract) {
         expected.push_back(static_cast<int8_t>(
             outputZp + static_cast<int>(std::nearbyint(std::min(
                            std::max(value, float(low - outputZp)), float(high - outputZp))))));
-      EXPECT_EQ(g.run<int8_t>(out), expected);
+      EXPECT_EQ(g.run<int8_t>(out, level), expected);
     }
 }
 

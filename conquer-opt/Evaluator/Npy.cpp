@@ -48,7 +48,9 @@ std::string shapeText(const std::vector<int64_t> &shape) {
 /// The text between `'key':` and the next comma or brace at top level.
 std::string headerField(const std::string &header, const std::string &key) {
   size_t at = header.find("'" + key + "'");
-  if (at == std::string::npos || (at = header.find(':', at)) == std::string::npos)
+  if (at != std::string::npos)
+    at = header.find(':', at);
+  if (at == std::string::npos)
     return "";
   std::string text;
   int depth = 0;

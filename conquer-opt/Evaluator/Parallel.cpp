@@ -31,6 +31,7 @@ void conquer::parallelFor(int threads, int64_t count, const std::function<void(i
   };
   int helpers = static_cast<int>(std::min<int64_t>(threads, count)) - 1;
   std::vector<std::thread> pool;
+  pool.reserve(std::max(helpers, 0));
   try {
     for (int i = 0; i < helpers; ++i)
       pool.emplace_back(loop, i + 1);

@@ -196,6 +196,7 @@ private:
   Status foldNode(const Node &node, const Step &step) {
     Buffer scratch(step.scratchBytes);
     std::vector<const void *> inputs;
+    inputs.reserve(node.inputs.size());
     for (int input : node.inputs)
       inputs.push_back(folded.values[input].constant->data());
     std::vector<void *> outputs;

@@ -128,8 +128,6 @@ template <typename T, typename Larger> Step maxPool(const Pool &pool, T lowest, 
               pool.channels * sizeof(T)};
 }
 
-template <typename T> T largerOf(T a, T b) { return a > b ? a : b; }
-
 Result<Step> makeMaxPool(const NodeView &view) {
   if (Status status = view.expect(1); !status)
     return status.error();
@@ -139,11 +137,12 @@ Result<Step> makeMaxPool(const NodeView &view) {
   if (view.in(0).type != view.out().type)
     return view.unsupported();
   float lowest = -std::numeric_limits<float>::infinity();
+  auto larger = [](auto a, auto b) { return a > b ? a : b; };
   switch (view.in(0).type) {
   case ElementType::I8:
-    return maxPool<int8_t>(*pool, -128, largerOf<int8_t>);
+    return maxPool<int8_t>(*pool, -128, larger);
   case ElementType::I16:
-    return maxPool<int16_t>(*pool, -32768, largerOf<int16_t>);
+    return maxPool<int16_t>(*pool, -32768, larger);
   case ElementType::F32:
     if (view.ignoresNan())
       return maxPool<float>(*pool, lowest,

@@ -47,11 +47,6 @@ template <typename T, typename Op> Step reduce(const Axis &axis, Op op) {
   }};
 }
 
-template <typename T> T addWrapped(T a, T b) { return a + b; }
-template <> int32_t addWrapped(int32_t a, int32_t b) {
-  return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
-}
-
 Result<Step> makeReduce(const NodeView &view) {
   if (Status status = view.expect(1); !status)
     return status.error();
@@ -68,9 +63,11 @@ Result<Step> makeReduce(const NodeView &view) {
   auto smallerNumber = [](float a, float b) { return a < b || b != b ? a : b; };
   bool ignore = view.ignoresNan();
   if (op == "tosa.reduce_sum" && type == ElementType::F32)
-    return reduce<float>(*axis, addWrapped<float>);
+    return reduce<float>(*axis, [](float a, float b) { return a + b; });
   if (op == "tosa.reduce_sum" && type == ElementType::I32)
-    return reduce<int32_t>(*axis, addWrapped<int32_t>);
+    return reduce<int32_t>(*axis, [](int32_t a, int32_t b) {
+      return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
+    });
   if (op == "tosa.reduce_product" && type == ElementType::F32)
     return reduce<float>(*axis, [](float a, float b) { return a * b; });
   if (op == "tosa.reduce_max" && type == ElementType::F32)

@@ -167,10 +167,18 @@ Result<Json> shutdown(Call &call) {
 }
 
 using Method = Result<Json> (*)(Call &);
-const std::map<std::string, Method> methods = {
-    {"info", info}, {"calibrate", calibrate}, {"sensitivity", sensitivity}, {"accuracy", accuracy},
-    {"run", run},   {"check", check},         {"shutdown", shutdown},
-};
+const std::map<std::string, Method> &allMethods() {
+  static const std::map<std::string, Method> methods = {
+      {"info", info},
+      {"calibrate", calibrate},
+      {"sensitivity", sensitivity},
+      {"accuracy", accuracy},
+      {"run", run},
+      {"check", check},
+      {"shutdown", shutdown},
+  };
+  return methods;
+}
 
 /// Sends at most three progress lines a second.
 StageProgress progressLines(const Json &id, const std::function<void(const std::string &)> &write) {
@@ -223,6 +231,7 @@ std::string Server::answer(const std::string &line) {
     reader.finish();
     if (Status status = reader.status(); !status)
       return render(id, status.error());
+    const std::map<std::string, Method> &methods = allMethods();
     auto method = methods.find(name);
     if (method == methods.end()) {
       std::string known;

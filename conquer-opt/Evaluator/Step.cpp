@@ -39,7 +39,7 @@ template <typename T> std::vector<int64_t> widen(const Buffer &buffer) {
   for (size_t i = 0; i < values.size(); ++i) {
     T element;
     std::memcpy(&element, buffer.data() + i * sizeof(T), sizeof(T));
-    values[i] = element;
+    values[i] = +element; // promoted: not a character
   }
   return values;
 }
@@ -56,7 +56,7 @@ double NodeView::number(const std::string &name, double fallback) const {
   return value ? *value : fallback;
 }
 
-std::string NodeView::text(const std::string &name, std::string fallback) const {
+std::string NodeView::text(const std::string &name, const std::string &fallback) const {
   const auto *value = findAttribute<std::string>(node, name);
   return value ? *value : fallback;
 }
@@ -102,7 +102,7 @@ Result<int64_t> NodeView::constantInteger(int i) const {
   return (*values)[0];
 }
 
-Error NodeView::error(std::string what, std::string expected) const {
+Error NodeView::error(const std::string &what, std::string expected) const {
   return {node.op + ": " + what, node.id, std::move(expected), ""};
 }
 

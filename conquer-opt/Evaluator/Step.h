@@ -66,7 +66,7 @@ public:
   /// Attributes; the fallback stands for one that is absent or of another kind.
   int64_t integer(const std::string &name, int64_t fallback = 0) const;
   double number(const std::string &name, double fallback = 0) const;
-  std::string text(const std::string &name, std::string fallback = "") const;
+  std::string text(const std::string &name, const std::string &fallback = "") const;
   std::vector<int64_t> integers(const std::string &name) const;
   /// nan_mode is IGNORE rather than PROPAGATE.
   bool ignoresNan() const { return text("nan_mode") == "IGNORE"; }
@@ -77,7 +77,7 @@ public:
   Result<int64_t> constantInteger(int i) const;
 
   /// An Error about this node.
-  Error error(std::string what, std::string expected = "") const;
+  Error error(const std::string &what, std::string expected = "") const;
   /// Error for an operation or element type that has no step.
   Error unsupported() const;
   /// Checks the number of operands and results.
