@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <unistd.h>
@@ -69,6 +70,14 @@ Result<Json> readJsonFile(const std::string &path) {
 }
 
 Status writeFileAtomically(const std::string &path, std::string_view text) {
+  Error error{"cannot write file", path, "a writable folder with free space", ""};
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) {
+    // A device such as /dev/null, or a pipe: it must not be replaced by a file of that name.
+    std::ofstream stream(path, std::ios::binary);
+    stream << text << std::flush;
+    return stream ? success() : Status(error);
+  }
   std::string temporary = path + ".tmp" + std::to_string(getpid());
   {
     std::ofstream stream(temporary, std::ios::binary);
@@ -76,12 +85,12 @@ Status writeFileAtomically(const std::string &path, std::string_view text) {
     stream.flush();
     if (!stream) {
       std::remove(temporary.c_str());
-      return Error{"cannot write file", path, "a writable folder with free space", ""};
+      return error;
     }
   }
   if (std::rename(temporary.c_str(), path.c_str()) != 0) {
     std::remove(temporary.c_str());
-    return Error{"cannot write file", path, "a writable folder with free space", ""};
+    return error;
   }
   return success();
 }

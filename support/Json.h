@@ -29,6 +29,7 @@ Result<nlohmann::ordered_json> parseJson(std::string_view text, const std::strin
 Result<nlohmann::ordered_json> readJsonFile(const std::string &path);
 /// Writes to a temporary file beside `path` and renames it, so that readers see the old or the new
 /// text, never half.
+/// What is not a regular file (a device, a pipe) is written to as it is.
 Status writeFileAtomically(const std::string &path, std::string_view text);
 
 /// A view of one JSON object (or array element) with its path. Getters return an empty value after

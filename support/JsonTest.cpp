@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
 #include <fstream>
 
 using namespace conquer;
@@ -83,6 +84,11 @@ TEST(Json, WritesAtomicallyAndReportsFailure) {
   Status status = writeFileAtomically("/nonexistent-folder/x.json", "{}");
   ASSERT_FALSE(status);
   EXPECT_THAT(status.error().message(), HasSubstr("cannot write file"));
+  // Devices are written to, never replaced.
+  EXPECT_TRUE(writeFileAtomically("/dev/null", "{}"));
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+  EXPECT_FALSE(writeFileAtomically("/dev/full", "{}"));
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
   EXPECT_THAT(readJsonFile("/nonexistent.json").error().message(), HasSubstr("cannot open file"));
 }
 
