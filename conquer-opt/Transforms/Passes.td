@@ -259,6 +259,17 @@ def LowerKernels : Pass<"conquer-lower-kernels", "::mlir::ModuleOp"> {
   ];
 }
 
+def SeparateConversions : Pass<"conquer-separate-conversions", "::mlir::ModuleOp"> {
+  let summary = "Keep IREE from recomputing conversions from i8 inside their readers";
+  let description = [{
+    Puts a `util.optimization_barrier` between a conversion from i8 to f32 (cast, sub, cast, mul) and each reader that uses elements more
+    than once or only some of them: convolution, matmul, pooling, pad, slice. IREE would clone the conversion into the reader's dispatch, for
+    the whole tensor at once, on a stack of 32 KiB. Elementwise readers keep the conversion, which IREE fuses well. Never fails. Example:
+    test/Transforms/separate-conversions.mlir.
+  }];
+  let dependentDialects = ["::mlir::tosa::TosaDialect", "::conquer::UtilDialect"];
+}
+
 def StripAnnotations : Pass<"conquer-strip-annotations", "::mlir::ModuleOp"> {
   let summary = "Remove the attributes that only CONQuER reads";
   let description = [{
