@@ -24,7 +24,9 @@ from conquer.server import Server
 Policy = dict[str, str]
 Compilation = Future[dict[str, Any]]
 CHECK_IMAGES = 4
-TOLERANCE = 1e-3  # of the largest output, for modules with float layers; integer modules must be identical
+# Largest difference to the evaluator, of the largest output. Integer modules must be identical. In a mixed one a last
+# bit of a float sum can turn the rounding to i8 of a value, and one such step moves the output by some thousandths.
+TOLERANCE_FLOAT, TOLERANCE_MIXED = 1e-3, 1e-2
 
 
 @dataclass(frozen=True)
@@ -219,8 +221,10 @@ class Builder:
         if got.shape != want.shape:
             raise StageFailure(f"the module's output is {list(got.shape)}, the evaluator's {list(want.shape)}")
         relative = metrics.relative_difference(got, want)
-        integer = all(precision == "i8" for precision in policy.values())
-        limit = 0.0 if integer else TOLERANCE
+        integers = sum(precision == "i8" for precision in policy.values())
+        limit = TOLERANCE_MIXED if integers else TOLERANCE_FLOAT
+        if integers == len(policy):
+            limit = 0.0
         if not relative <= limit:  # also NaN
             raise StageFailure(
                 f"the module differs from the evaluator by {relative:.2g} of the largest output",
