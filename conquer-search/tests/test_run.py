@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -121,6 +123,12 @@ def test_front_history(run: Path) -> None:
     assert "generation" in failure(conquer("evaluate", run, "--gens", "9"))
 
 
+def first_generation(run: Path) -> list[str]:
+    """The policies that the first generation asked for, from the archive."""
+    with contextlib.closing(sqlite3.connect(run / "search.sqlite")) as archive:
+        return [row[0] for row in archive.execute("select key from candidates where generation = 0 order by position")]
+
+
 def test_same_seed_same_first_generation(finished: Path, source: tuple[Path, Path], tmp_path: Path) -> None:
     """Proposals depend on the seed and the told values; the first generation on the seed and the tables alone."""
     out = tmp_path / "again"
@@ -129,9 +137,8 @@ def test_same_seed_same_first_generation(finished: Path, source: tuple[Path, Pat
         path.unlink()
     done = conquer("search", out, "--generations", "1", "--population", "4")
     assert done.returncode == 0, done.stderr
-    old = conquer("evaluate", finished, "--gens", "1", "--json", "--split", "search")
-    new = conquer("evaluate", out, "--gens", "1", "--json", "--split", "search")
-    assert old.returncode == new.returncode == 0, old.stderr + new.stderr
+    old, new = first_generation(finished), first_generation(out)
+    assert old == new and len(old) >= 4
 
 
 def test_kill_and_go_on(source: tuple[Path, Path], tmp_path: Path) -> None:
