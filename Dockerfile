@@ -2,7 +2,7 @@
 FROM debian:12
 WORKDIR /app
 COPY . .
-RUN scripts/00_setup.sh && rm -rf /var/lib/apt/lists/* /root/.cache
+RUN scripts/00_setup.sh && rm -rf /var/lib/apt/lists/* ~/.cache
 ENV PATH=/app/.venv/bin:/app/build:$PATH
 ENTRYPOINT ["conquer"]
 CMD ["--help"]
