@@ -11,23 +11,36 @@
 
 using namespace conquer;
 
+namespace {
+
+/// Runs the plan on all samples and adds each value that has a slot to its statistic; one list of
+/// statistics per thread.
+template <typename Samples, typename Statistic>
+void observe(const Plan &plan, const Samples &samples, const std::vector<int> &slotOf,
+             std::vector<std::vector<Statistic>> &perThread, const Progress &progress) {
+  int threads = static_cast<int>(perThread.size());
+  Workspaces workspaces(plan, threads);
+  parallelFor(
+      threads, samples.count(),
+      [&](int thread, int64_t i) {
+        plan.run({samples.image(i)}, workspaces[thread], [&](int value, const void *data) {
+          if (slotOf[value] >= 0)
+            perThread[thread][slotOf[value]].add(static_cast<const float *>(data),
+                                                 plan.graph().values[value].elements());
+        });
+      },
+      progress);
+}
+
+} // namespace
+
 Result<std::vector<Extremes>> Session::observeExtremes(const Plan &plan, const Samples &samples,
                                                        const std::vector<int> &slotOf,
                                                        const StageProgress &progress) {
   int slots = *std::max_element(slotOf.begin(), slotOf.end()) + 1;
   std::vector<std::vector<Extremes>> perThread(threadCount, std::vector<Extremes>(slots));
+  observe(plan, samples, slotOf, perThread, staged("calibrate", progress));
   const Graph &graph = plan.graph();
-  Workspaces workspaces(plan, threadCount);
-  parallelFor(
-      threadCount, samples.count(),
-      [&](int thread, int64_t i) {
-        plan.run({samples.image(i)}, workspaces[thread], [&](int value, const void *data) {
-          if (slotOf[value] >= 0)
-            perThread[thread][slotOf[value]].add(static_cast<const float *>(data),
-                                                 graph.values[value].elements());
-        });
-      },
-      staged("calibrate", progress));
   std::vector<Extremes> merged(slots);
   for (const std::vector<Extremes> &part : perThread)
     for (int slot = 0; slot < slots; ++slot)
@@ -46,18 +59,7 @@ std::vector<Histogram> Session::observeHistograms(const Plan &plan, const Sample
                                                   const StageProgress &progress) {
   std::vector<Histogram> empty(extremes.begin(), extremes.end());
   std::vector<std::vector<Histogram>> perThread(threadCount, empty);
-  const Graph &graph = plan.graph();
-  Workspaces workspaces(plan, threadCount);
-  parallelFor(
-      threadCount, samples.count(),
-      [&](int thread, int64_t i) {
-        plan.run({samples.image(i)}, workspaces[thread], [&](int value, const void *data) {
-          if (slotOf[value] >= 0)
-            perThread[thread][slotOf[value]].add(static_cast<const float *>(data),
-                                                 graph.values[value].elements());
-        });
-      },
-      staged("histograms", progress));
+  observe(plan, samples, slotOf, perThread, staged("histograms", progress));
   for (int thread = 1; thread < threadCount; ++thread)
     for (size_t slot = 0; slot < extremes.size(); ++slot)
       perThread[0][slot].merge(perThread[thread][slot]);

@@ -196,6 +196,8 @@ Result<NpyArray> conquer::readSamples(const std::string &path, const std::vector
 }
 
 Result<std::vector<int64_t>> conquer::readLabels(const std::string &path, int64_t count) {
+  if (path.empty())
+    return std::vector<int64_t>();
   Result<NpyArray> array = readNpy(path);
   if (!array)
     return array.error();

@@ -40,7 +40,7 @@ Result<NpyArray> readNpy(const std::string &path);
 /// finite.
 Result<NpyArray> readSamples(const std::string &path, const std::vector<int64_t> &shape);
 
-/// Reads i64 labels [count], each at least 0.
+/// Reads i64 labels [count], each at least 0; none if the path is empty.
 Result<std::vector<int64_t>> readLabels(const std::string &path, int64_t count);
 
 /// Writes a file atomically.

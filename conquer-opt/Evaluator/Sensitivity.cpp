@@ -71,9 +71,7 @@ Result<SensitivityTable> Session::sensitivity(const std::string &samplesPath,
   if (!loaded)
     return loaded.error();
   const Samples &samples = **loaded;
-  Result<std::vector<int64_t>> labels = std::vector<int64_t>();
-  if (!labelsPath.empty())
-    labels = readLabels(labelsPath, samples.count());
+  Result<std::vector<int64_t>> labels = readLabels(labelsPath, samples.count());
   if (!labels)
     return labels.error();
   PlanOptions options;

@@ -178,9 +178,7 @@ Result<AccuracyResult> Session::accuracy(const Policy &policy, const std::string
   if (!loaded)
     return loaded.error();
   const Samples &samples = **loaded;
-  Result<std::vector<int64_t>> labels = std::vector<int64_t>();
-  if (!labelsPath.empty())
-    labels = readLabels(labelsPath, samples.count());
+  Result<std::vector<int64_t>> labels = readLabels(labelsPath, samples.count());
   if (!labels)
     return labels.error();
   Result<std::shared_ptr<const Outputs>> reference = referenceOutputs(samples, progress);

@@ -2,9 +2,9 @@
 
 #include "conquer-opt/Transforms/Constants.h"
 #include "conquer-opt/Transforms/Passes.h"
+#include "conquer-opt/Transforms/Support.h"
 
 #include "mlir/IR/PatternMatch.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 #include <algorithm>
 #include <cmath>
@@ -119,10 +119,8 @@ struct CanonicalizeClampsPass : impl::CanonicalizeClampsPassBase<CanonicalizeCla
   }
 
   void runOnOperation() override {
-    if (failed(applyPatternsGreedily(getOperation(), patterns))) {
-      getOperation().emitError("the rewrites of this pass did not come to an end");
+    if (failed(rewriteGreedily(getOperation(), patterns)))
       signalPassFailure();
-    }
   }
 
   FrozenRewritePatternSet patterns;

@@ -9,7 +9,6 @@
 #include "conquer-opt/Transforms/Support.h"
 
 #include "mlir/IR/PatternMatch.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
 
@@ -72,7 +71,7 @@ struct FuseKernels : conquer::impl::FuseKernelsBase<FuseKernels> {
     // Folding would turn constants into others and cost time; only dead ops go.
     GreedyRewriteConfig config;
     config.enableFolding(false);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+    if (failed(conquer::rewriteGreedily(getOperation(), std::move(patterns), config)))
       signalPassFailure();
   }
 };

@@ -2,9 +2,9 @@
 
 #include "conquer-opt/Transforms/Constants.h"
 #include "conquer-opt/Transforms/Passes.h"
+#include "conquer-opt/Transforms/Support.h"
 
 #include "mlir/IR/PatternMatch.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
 
@@ -68,10 +68,8 @@ struct MatMulToConvPass : impl::MatMulToConvPassBase<MatMulToConvPass> {
   }
 
   void runOnOperation() override {
-    if (failed(applyPatternsGreedily(getOperation(), patterns))) {
-      getOperation().emitError("the rewrites of this pass did not come to an end");
+    if (failed(rewriteGreedily(getOperation(), patterns)))
       signalPassFailure();
-    }
   }
 
   FrozenRewritePatternSet patterns;

@@ -10,10 +10,10 @@
 #include "conquer-opt/Transforms/Constants.h"
 #include "conquer-opt/Transforms/Layout.h"
 #include "conquer-opt/Transforms/Passes.h"
+#include "conquer-opt/Transforms/Support.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -247,10 +247,8 @@ struct PropagateLayoutPass : impl::PropagateLayoutPassBase<PropagateLayoutPass> 
     GreedyRewriteConfig config;
     config.setMaxNumRewrites(1 << 20);
     for (const FrozenRewritePatternSet &patterns : steps)
-      if (failed(applyPatternsGreedily(getOperation(), patterns, config))) {
-        getOperation().emitError("the rewrites of this pass did not come to an end");
+      if (failed(rewriteGreedily(getOperation(), patterns, config)))
         return signalPassFailure();
-      }
   }
 
   std::vector<FrozenRewritePatternSet> steps;

@@ -11,3 +11,11 @@ conquer::requireProfile(mlir::Operation *op, const std::string &name, const std:
     return op->emitError(profile.error().message());
   return std::move(*profile);
 }
+
+mlir::LogicalResult conquer::rewriteGreedily(mlir::Operation *op,
+                                             const mlir::FrozenRewritePatternSet &patterns,
+                                             const mlir::GreedyRewriteConfig &config) {
+  if (failed(mlir::applyPatternsGreedily(op, patterns, config)))
+    return op->emitError("the rewrites of this pass did not come to an end");
+  return mlir::success();
+}

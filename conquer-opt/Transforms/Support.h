@@ -5,6 +5,7 @@
 #include "hardware/Profile.h"
 
 #include "mlir/IR/Operation.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace conquer {
 
@@ -12,6 +13,12 @@ namespace conquer {
 /// mistake is an error at `op`.
 mlir::FailureOr<Profile> requireProfile(mlir::Operation *op, const std::string &name,
                                         const std::string &folder);
+
+/// Applies the patterns below `op` until none fits. If that comes to no end, it is an error at
+/// `op`.
+mlir::LogicalResult rewriteGreedily(mlir::Operation *op,
+                                    const mlir::FrozenRewritePatternSet &patterns,
+                                    const mlir::GreedyRewriteConfig &config = {});
 
 } // namespace conquer
 

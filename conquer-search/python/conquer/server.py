@@ -31,11 +31,10 @@ class Server:
     def __init__(
         self,
         command: list[str],
-        memory: int = 0,
         seconds: float = 600.0,
         prepare: Callable[[Server], None] | None = None,
     ) -> None:
-        self.command, self.memory, self.seconds = command, memory, seconds
+        self.command, self.seconds = command, seconds
         self.name = Path(command[0]).name if "-m" not in command else command[command.index("-m") + 1]
         self._prepare = prepare
         self._process: subprocess.Popen[bytes] | None = None
@@ -50,7 +49,7 @@ class Server:
         self.close()
 
     def _start(self) -> subprocess.Popen[bytes]:
-        process = tools.start(self.command, self.memory)
+        process = tools.start(self.command)
         assert process.stdout and process.stderr
         os.set_blocking(process.stdout.fileno(), False)
         self._process, self._buffer, self._stderr = process, bytearray(), tools.Tail(process.stderr)
