@@ -11,8 +11,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from conquer import modules, orchestrate
+from conquer import modules
 from conquer.artifacts import Run, scratch
+from conquer.bench import builder
 from conquer.devices import LocalDevice, input_type
 from conquer.stages import Session
 from conquer.tools import Limits
@@ -28,9 +29,9 @@ def main() -> None:
     session = Session(run, modules.Target.load(run.settings.get("profile", "host")), lambda text: None)
     layers = session.layers()
     inputs = [input_type(entry["shape"]) for entry in layers["inputs"]]
-    builder = orchestrate.builder(session, Limits())
+    build = builder(session, Limits())
     names = ("f32", "i8")
-    built = dict(zip(names, builder.build([modules.uniform(layers["layers"], name) for name in names], 1), strict=True))
+    built = dict(zip(names, build.build([modules.uniform(layers["layers"], name) for name in names], 1), strict=True))
     with scratch(run.folder) as folder:
         stock, bytecode = folder / "stock.vmfb", folder / "stock.mlirbc"
         modules.opt(

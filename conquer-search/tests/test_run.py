@@ -123,6 +123,21 @@ def test_front_history(run: Path) -> None:
     assert "generation" in failure(conquer("evaluate", run, "--gens", "9"))
 
 
+def test_constraints(run: Path) -> None:
+    layers = [layer["id"] for layer in tiny.load(run / "layers.json")["layers"]]
+    done = conquer("search", run, "--pin", f"{layers[0]}=f32", "--max-accuracy-drop", "0.5")
+    assert done.returncode == 0, done.stderr
+    points = tiny.load(run / "front.json")["points"]
+    assert points and all(point["policy"][layers[0]] == "f32" for point in points)
+    assert conquer("search", run, "--max-size", "1").returncode == 0
+    front = tiny.load(run / "front.json")
+    assert front["points"] == [] and front["least_violating"]["measured"]["size_bytes"] > 1
+    done = conquer("evaluate", run)
+    assert done.returncode == 0 and "no policy meets the constraints" in done.stdout
+    assert "--pin: 'x'" in failure(conquer("search", run, "--pin", "x"))
+    assert "unknown layer" in failure(conquer("search", run, "--pin", "x=f32"))
+
+
 def first_generation(run: Path) -> list[str]:
     """The policies that the first generation asked for, from the archive."""
     with contextlib.closing(sqlite3.connect(run / "search.sqlite")) as archive:

@@ -6,26 +6,21 @@ Results go to stdout (as JSON with --json), progress and the one message of an e
 
 from __future__ import annotations
 
-import functools
-import json
-import os
 import signal
-import time
-import traceback
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from conquer import artifacts as files
+from conquer import bench, modules, orchestrate, report, stages
 from conquer import doctor as examination
-from conquer import modules, orchestrate, report, stages, tools
 from conquer.artifacts import Run
 from conquer.errors import ConquerError
+from conquer.flags import Jobs, SearchFlags, Seconds, remembered, with_search_flags
 from conquer.orchestrate import SearchOptions
 from conquer.stages import Session
+from conquer.terminal import Progress, guarded, say, stdout
 
 app = typer.Typer(
     add_completion=False,
@@ -34,7 +29,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Find the precision of every layer of a network on measured latency; compile the modules of the front.",
 )
-stdout, stderr = Console(width=max(report.WIDTH, Console().width)), Console(stderr=True, highlight=False)
 
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The run folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Answer with JSON on stdout.")]
@@ -44,12 +38,6 @@ Profile = Annotated[str | None, typer.Option(help="Hardware profile: a name, a .
 Threads = Annotated[int | None, typer.Option(min=1, help="Threads of measurements. Default: the profile's.")]
 Method = Annotated[str, typer.Option(help="How ranges are chosen: minmax, percentile, mse.")]
 Percentile = Annotated[float, typer.Option(min=50, max=100, help="For the method percentile.")]
-Generations = Annotated[int | None, typer.Option(help="Generations of the search.")]
-Population = Annotated[int | None, typer.Option(help="Policies evaluated per generation.")]
-Seed = Annotated[int | None, typer.Option(help="Same seed, same proposals.")]
-Factor = Annotated[int | None, typer.Option(help="Proposals per evaluated policy, ranked by the surrogates.")]
-Jobs = Annotated[int | None, typer.Option(help="Compilers that run at once.")]
-Seconds = Annotated[float | None, typer.Option(min=1, help="Limit of one iree-compile.")]
 Gens = Annotated[int | None, typer.Option("--gens", min=1, help="The front after this generation. Default: the last.")]
 Dims = Annotated[list[str] | None, typer.Option("--dim", help="Size of a dynamic dimension: N=1. May be repeated.")]
 Model = Annotated[Path, typer.Argument(help="An ONNX model.")]
@@ -58,71 +46,6 @@ Policies = Annotated[
     typer.Option("--policy", help="A policy.json; may be given again. Default: the front, f32 and uniform i8."),
 ]
 Out = Annotated[Path, typer.Option(help="The run folder to write.")]
-DEFAULT = SearchOptions()
-
-
-class Progress:
-    """Says what goes on: a spinner on a terminal, elsewhere a line at most every 10 seconds, the first after 2."""
-
-    def __init__(self) -> None:
-        self._status = stderr.status("") if stderr.is_terminal else None
-        self._next = time.monotonic() + 2.0
-        if self._status:
-            self._status.start()
-
-    def __call__(self, text: str) -> None:
-        if self._status:
-            self._status.update(text)
-        elif time.monotonic() >= self._next:
-            self._next = time.monotonic() + 10.0
-            stderr.print(text, soft_wrap=True)
-
-    def __enter__(self) -> Progress:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._status:
-            self._status.stop()
-
-
-def guarded(command: Callable[..., Any]) -> Callable[..., None]:
-    """Answer with JSON if asked; turn every exception into one message and an exit code; leave no program running."""
-
-    @functools.wraps(command)
-    def wrapper(*args: Any, **kwargs: Any) -> None:
-        try:
-            answer = command(*args, **kwargs)
-            if kwargs.get("json_output"):
-                print(json.dumps(answer, indent=1))
-            elif set(answer) == {"files"}:
-                print("\n".join(answer["files"]))
-        except ConquerError as error:
-            _fail(error.message(), error.as_json() if kwargs.get("json_output") else None)
-        except KeyboardInterrupt:
-            _fail("interrupted; the same command goes on where it stopped", None, 130)
-        except OSError as error:
-            _fail(f"{error.filename or 'system'}: {error.strerror or error}", None)
-        except (typer.Exit, typer.Abort):
-            raise
-        except Exception as error:
-            if os.environ.get("CONQUER_DEBUG"):
-                traceback.print_exc()
-            _fail(
-                f"internal error: {type(error).__name__}: {error}; set CONQUER_DEBUG=1 to see where, and report it",
-                None,
-                70,
-            )
-        finally:
-            tools.kill_all()
-
-    return wrapper
-
-
-def _fail(message: str, error: dict[str, str] | None, code: int = 1) -> None:
-    if error is not None:
-        print(json.dumps({"error": error}, indent=1))
-    stderr.print(f"conquer: {message}", markup=False, soft_wrap=True)
-    raise typer.Exit(code)
 
 
 class Work:
@@ -160,15 +83,6 @@ def _absolute(name: str, value: Any) -> Any:
             raise ConquerError("a profile's path may not hold a space", where=str(path))
         return str(path)
     return value
-
-
-def _options(run: Run, seconds: float | None = None, **given: int | None) -> SearchOptions:
-    """The search's options: as given, else as this run had them, else the defaults."""
-    chosen: dict[str, int] = DEFAULT.remembered() | run.settings.get("search", {})
-    chosen |= {name: value for name, value in given.items() if value is not None}
-    options = SearchOptions(**chosen, compile_limits=tools.Limits(seconds or DEFAULT.compile_limits.seconds))
-    options.check()
-    return options
 
 
 @app.command("import")
@@ -248,15 +162,11 @@ def sensitivity(folder: Folder, data: Data = None, json_output: Json = False) ->
 
 @app.command()
 @guarded
+@with_search_flags
 def search(
     folder: Folder,
+    flags: SearchFlags,
     data: Data = None,
-    generations: Generations = None,
-    population: Population = None,
-    seed: Seed = None,
-    offspring_factor: Factor = None,
-    jobs: Jobs = None,
-    compile_seconds: Seconds = None,
     json_output: Json = False,
 ) -> Any:
     """Search the policies, each candidate evaluated, compiled and measured: search.sqlite, front.json.
@@ -264,17 +174,9 @@ def search(
     Example: conquer search runs/resnet --generations 10 --population 6 --seed 1
     """
     with Work(folder, data=data) as session:
-        options = _options(
-            session.run,
-            generations=generations,
-            population=population,
-            seed=seed,
-            offspring_factor=offspring_factor,
-            jobs=jobs,
-            seconds=compile_seconds,
-        )
+        options = flags.options(session.run)
         session.run.remember(search=options.remembered())
-        stages.table_stage(session, options.compile_limits)
+        bench.table_stage(session, options.compile_limits)
         front = orchestrate.search(session, options)
         if not json_output:
             _show_front(session, front)
@@ -297,7 +199,7 @@ def compile_(
     Example: conquer compile runs/resnet --policy my_policy.json
     """
     with Work(folder) as session:
-        options = _options(session.run, jobs=jobs, seconds=compile_seconds)
+        options = remembered(session.run, compile_seconds, **({"jobs": jobs} if jobs else {}))
         built = _built(session, options, policy, gens, keep_ir)
         rows = [{"name": name, "vmfb": str(module.vmfb), **module.note} for name, module in built.items()]
         if not json_output:
@@ -325,16 +227,16 @@ def measure(
     Example: conquer measure runs/resnet --threads 1
     """
     with Work(folder, threads=threads) as session:
-        options = _options(session.run)
+        options = remembered(session.run)
         if table:
-            stages.table_stage(session, options.compile_limits, force)
+            bench.table_stage(session, options.compile_limits, force)
             return _files(session.run, files.LATENCY_TABLE)
         built = _built(session, options, policy, gens)
         measurement = orchestrate.measure_modules(session, built, options, files.MEASUREMENT, force)
         if not json_output:
             for name, row in zip(built, measurement["modules"], strict=True):
                 against = f"{1 / row['ratio_to_reference']:.2f}x f32"
-                _line(f"{name}: {row['median_ms']:.3f} ms, IQR {row['spread_ms']:.3f}, {against}")
+                say(f"{name}: {row['median_ms']:.3f} ms, IQR {row['spread_ms']:.3f}, {against}")
         return _files(session.run, files.MEASUREMENT)
 
 
@@ -355,27 +257,23 @@ def evaluate(
     if split not in ("report", "search"):
         raise ConquerError(f"unknown data set '{split}'", where="--split", expected="report or search")
     with Work(folder, data=data) as session:
-        return _report(session, _options(session.run), policy, gens, split, json_output)
+        return _report(session, remembered(session.run), policy, gens, split, json_output)
 
 
 @app.command()
 @guarded
+@with_search_flags
 def run(
     model: Model,
     out: Out,
     data: Annotated[Path, typer.Option(help="Data set: a folder of .npy files, or a data.json.")],
+    flags: SearchFlags,
     preprocess: Preprocess = None,
     dim: Dims = None,
     profile: Profile = "host",
     threads: Threads = None,
     method: Method = "mse",
     percentile: Percentile = 99.99,
-    generations: Generations = None,
-    population: Population = None,
-    seed: Seed = None,
-    offspring_factor: Factor = None,
-    jobs: Jobs = None,
-    compile_seconds: Seconds = None,
     json_output: Json = False,
 ) -> Any:
     """All of it: a model in, a measured front of modules out. The same command goes on where it was stopped.
@@ -388,20 +286,12 @@ def run(
         folder.remember(model=str(model.resolve()), preprocess=_beside(model))
         folder.close()
     with Work(out, data=data, preprocess=preprocess, profile=profile, threads=threads) as session:
-        options = _options(
-            session.run,
-            generations=generations,
-            population=population,
-            seed=seed,
-            offspring_factor=offspring_factor,
-            jobs=jobs,
-            seconds=compile_seconds,
-        )
+        options = flags.options(session.run)
         session.run.remember(search=options.remembered())
         stages.prepare_stage(session)
         stages.calibrate_stage(session, method, percentile)
         stages.sensitivity_stage(session)
-        stages.table_stage(session, options.compile_limits)
+        bench.table_stage(session, options.compile_limits)
         orchestrate.search(session, options)
         return _report(session, options, None, None, "report", json_output)
 
@@ -468,7 +358,7 @@ def _report(
     files.write_text(path, report.markdown(rows, lines))
     if not quiet:
         report.show(stdout, rows, lines)
-        _line(f"Policies: {session.run / 'policies'}; modules: {session.run / 'modules'}; report: {path}")
+        say(f"Policies: {session.run / 'policies'}; modules: {session.run / 'modules'}; report: {path}")
     modules_by_name = {name: str(module.vmfb) for name, module in built.items()}
     return {"front": front, "rows": rows, "report": str(path), "modules": modules_by_name}
 
@@ -477,12 +367,8 @@ def _show_front(session: Session, front: dict[str, Any]) -> None:
     for name, point in orchestrate.front_points(session, front).items():
         if measured := point.get("measured"):
             drop = f"drop {100 * measured['accuracy_drop']:+.2f} points"
-            _line(f"{name}: {measured['latency_ms']:.3f} ms, {drop}, {measured['size_bytes']} bytes")
-    _line(f"hypervolume {front['hypervolume']:.4f}, of the uniform policies {front['hypervolume_uniform']:.4f}")
-
-
-def _line(text: str) -> None:
-    stdout.print(text, soft_wrap=True, markup=False, highlight=False)
+            say(f"{name}: {measured['latency_ms']:.3f} ms, {drop}, {measured['size_bytes']} bytes")
+    say(f"hypervolume {front['hypervolume']:.4f}, of the uniform policies {front['hypervolume_uniform']:.4f}")
 
 
 def _dims(given: list[str] | None) -> dict[str, int]:

@@ -99,12 +99,19 @@ class LocalDevice:
         return np.load(output)  # type: ignore[no-any-return]
 
     def measure(self, subjects: list[dict[str, Any]], rounds: int, round_ms: float) -> list[Timing]:
-        """Interleaved rounds over subjects `{module, function, inputs}`."""
+        """Interleaved rounds over subjects `{module, function, inputs}`, `round_ms` each."""
+        return self._timings("measure", subjects, rounds=rounds, round_ms=round_ms)
+
+    def sweep(self, subjects: list[dict[str, Any]], rounds: int) -> list[Timing]:
+        """Rounds that call each subject once, so that each finds the caches as the others left them."""
+        return self._timings("sweep", subjects, rounds=rounds)
+
+    def _timings(self, method: str, subjects: list[dict[str, Any]], **params: Any) -> list[Timing]:
         for module in {subject["module"] for subject in subjects}:
             beside = Path(module).parent / MODULE_JSON
             if beside.is_file():
                 require_features(read_json(beside, "conquer.module")["features"], module)
-        answer = self._call("measure", {"subjects": subjects, "rounds": rounds, "round_ms": round_ms})
+        answer = self._call(method, {"subjects": subjects} | params)
         return [Timing(samples) for samples in answer["samples_ms"]]
 
     def _call(self, method: str, params: dict[str, Any]) -> Any:

@@ -97,6 +97,11 @@ def uniform(layers: list[dict[str, Any]], precision: str) -> Policy:
     return {layer["id"]: precision if precision in layer["precisions"] else "f32" for layer in layers}
 
 
+def precisions(layers: list[dict[str, Any]]) -> list[str]:
+    """The precisions that some layer allows, in the order of layers.json."""
+    return list(dict.fromkeys(precision for layer in layers for precision in layer["precisions"]))
+
+
 def opt(arguments: list[str], limits: tools.Limits | None = None, cwd: Path | None = None) -> tools.Finished:
     """Run conquer-opt; what it refuses is the user's mistake, what it crashes on is a failure."""
     return tools.run([str(tools.find_program("conquer-opt")), *arguments], limits, cwd=cwd)

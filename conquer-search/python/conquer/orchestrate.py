@@ -17,14 +17,14 @@ from typing import Any
 from conquer import artifacts as files
 from conquer import data, metrics, modules, stages, tools
 from conquer.artifacts import digest, read_json, write_json
-from conquer.devices import Timing, input_type
+from conquer.bench import Bench, builder
 from conquer.errors import ConquerError, StageFailure
-from conquer.modules import Builder, Module, Policy
+from conquer.modules import Module, Policy
 from conquer.server import Server
 from conquer.stages import Session
 
 OBJECTIVES = ["latency_ms", "accuracy_drop", "size_bytes"]
-SEARCH_ROUNDS, REPORT_ROUNDS, BASE_ROUNDS, ROUND_MS = 9, 15, 41, 15.0
+REPORT_ROUNDS = 15
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,13 @@ class SearchOptions:
     seed: int = 1
     offspring_factor: int = 8
     jobs: int = 2
+    constraints: dict[str, Any] = field(default_factory=dict)
     compile_limits: tools.Limits = field(default_factory=tools.Limits)
 
-    def remembered(self) -> dict[str, int]:
+    def remembered(self) -> dict[str, Any]:
         """What later verbs need to open the same archive."""
-        return {name: getattr(self, name) for name in ("generations", "population", "seed", "offspring_factor", "jobs")}
+        names = ("generations", "population", "seed", "offspring_factor", "jobs", "constraints")
+        return {name: getattr(self, name) for name in names}
 
     def check(self) -> None:
         for name, low in (("generations", 1), ("population", 2), ("seed", 0), ("offspring_factor", 1), ("jobs", 1)):
@@ -76,53 +78,6 @@ def drop(result: dict[str, Any]) -> float:
     return float(result["accuracy_drop"]) if "accuracy_drop" in result else 1.0 - float(result["agreement"])
 
 
-class Bench:
-    """Measures modules of one run beside its f32 module."""
-
-    def __init__(self, session: Session, builder: Builder) -> None:
-        self.session, self.builder = session, builder
-        self.inputs = [input_type(entry["shape"]) for entry in session.layers()["inputs"]]
-        self._reference: Module | None = None
-
-    def reference(self) -> Module:
-        if self._reference is None:
-            self.session.say("compiling the f32 module")
-            built = self.builder.build([modules.uniform(self.session.layers()["layers"], "f32")], 1)[0]
-            if isinstance(built, StageFailure):
-                raise StageFailure(f"the f32 module: {built.message()}")
-            self._reference = built
-        return self._reference
-
-    def times(self, built: list[Module], rounds: int) -> list[Timing]:
-        """Timings of the reference, then of each module, from interleaved rounds."""
-        subjects = [{"module": str(module.vmfb), "inputs": self.inputs} for module in [self.reference(), *built]]
-        return self.session.device.measure(subjects, rounds, ROUND_MS)
-
-    def _base_ms(self) -> float:
-        """The f32 latency at the start of the run, kept in run.json."""
-        identity = self.session.device.identity() | {"module": self.reference().folder.name}
-        if self.session.run.settings.get("reference", {}).get("identity") != identity:
-            base = self.times([], BASE_ROUNDS)[0].median_ms
-            self.session.run.remember(reference={"identity": identity, "median_ms": base})
-        return float(self.session.run.settings["reference"]["median_ms"])
-
-    def measure(self, module: Module) -> dict[str, float]:
-        """Latency as the ratio to f32 in the same rounds, times the f32 latency at the start of the run.
-
-        So a machine that is slower for a minute does not make a policy look bad.
-        """
-        base = self._base_ms()
-        reference, timing = self.times([module], SEARCH_ROUNDS)
-        ratio = timing.ratio(reference)
-        return {"latency_ms": ratio * base, "latency_ms_spread": timing.spread_ms / timing.median_ms * ratio * base}
-
-
-def builder(session: Session, limits: tools.Limits) -> Builder:
-    session.run.need(files.CALIBRATION, "calibrate")
-    stages.data_stage(session, "calibration")
-    return Builder(session.run, session.target, session.device, session.evaluator, limits)
-
-
 @contextmanager
 def archive(session: Session, options: SearchOptions, look: bool = False) -> Iterator[Server]:
     """conquer-search on this run's archive.
@@ -142,6 +97,7 @@ def archive(session: Session, options: SearchOptions, look: bool = False) -> Ite
         "seed": options.seed,
         "population": options.population,
         "offspring_factor": options.offspring_factor,
+        "constraints": options.constraints,
         "compile": session.target.compile_options(),
         "programs": {name: session.program(name) for name in tools.PROGRAMS},
     }
@@ -164,7 +120,7 @@ def archive(session: Session, options: SearchOptions, look: bool = False) -> Ite
         "sensitivity": str(paths[1]),
         "latency_table": str(paths[2]),
         "objectives": OBJECTIVES,
-        "constraints": {},
+        "constraints": options.constraints,
     }
 
     def prepare(server: Server) -> None:
@@ -240,17 +196,21 @@ def front_at(session: Session, options: SearchOptions, generation: int | None) -
 def front_points(session: Session, front: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """The uniform policies, then the front by latency, each under a name; their policies are written to policies/.
 
-    A policy of the front is named by its content, so that a name means the same in every front.
+    A policy of the front is named by its content, so that a name means the same in every front. Where nothing met the
+    constraints, the policy that comes nearest stands in for the front.
     """
     layers = session.layers()["layers"]
     named = {
         name: {"policy": modules.uniform(layers, name)} | front.get("uniform", {}).get(name, {})
-        for name in ("f32", "i8")
+        for name in modules.precisions(layers)
     }
-    for point in sorted(front["points"], key=lambda point: point["measured"]["latency_ms"]):
+    points = [point | {"on_front": True} for point in front["points"]]
+    if not points and "least_violating" in front:
+        points = [front["least_violating"]]
+    for point in sorted(points, key=lambda point: point["measured"]["latency_ms"]):
         modules.check_policy(point["policy"], layers, files.FRONT)
-        same = [name for name in ("f32", "i8") if named[name]["policy"] == point["policy"]]
-        named[same[0] if same else digest(point["policy"])[:8]] = point | {"on_front": True}
+        same = [name for name in named if named[name]["policy"] == point["policy"]]
+        named[same[0] if same else digest(point["policy"])[:8]] = point
     for name, point in named.items():
         path = session.run / "policies" / f"{name}.json"
         if not path.is_file() or modules.read_policy(path) != point["policy"]:
@@ -282,6 +242,7 @@ def measure_modules(
 ) -> dict[str, Any]:
     """Interleaved rounds over all modules beside f32 -> measurement.json."""
     run, bench = session.run, Bench(session, builder(session, options.compile_limits))
+    base = bench.base()
     paths = [bench.reference().vmfb, *(module.vmfb for module in named.values())]
 
     def action(made: list[Path]) -> None:
@@ -294,6 +255,7 @@ def measure_modules(
                 "spread_ms": timing.spread_ms,
                 "samples_ms": timing.samples_ms,
                 "ratio_to_reference": timing.ratio(reference),
+                **bench.latency(timing, reference),
             }
             for module, timing in zip(named.values(), timings, strict=True)
         ]
@@ -308,7 +270,7 @@ def measure_modules(
 
     if force:
         (run / f"{output}.stamp.json").unlink(missing_ok=True)
-    run.stage([output], paths, {"stage": "measure", "rounds": REPORT_ROUNDS} | session.device.identity(), action)
+    run.stage([output], paths, {"stage": "measure", "rounds": REPORT_ROUNDS, "reference": base}, action)
     return read_json(run / output, "conquer.measurement")  # type: ignore[no-any-return]
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 COLUMNS = [
-    *("policy", "i8", "predicted ms", "error", "measured ms (IQR)", "f32/this", "top-1 % (95 %)"),
+    *("policy", "layers", "predicted ms", "error", "measured ms (IQR)", "f32/this", "top-1 % (95 %)"),
     *("drop, points (95 %)", "MB"),
 ]
+NOTHING_FEASIBLE = "no policy meets the constraints; the last row comes nearest"
 WIDTH = 120  # columns of a terminal that hold the table
 
 
@@ -27,13 +29,12 @@ def rows(
         result.append(
             {
                 "name": name,
-                "i8_layers": sum(precision != "f32" for precision in policy.values()),
-                "layers": len(policy),
+                "layers": dict(Counter(policy.values()).most_common()),
                 "on_front": point.get("on_front", False),
                 "predicted_latency_ms": guess,
-                "prediction_error": None if guess is None else guess / timing["median_ms"] - 1.0,
-                "measured_latency_ms": timing["median_ms"],
-                "latency_ms_spread": timing["spread_ms"],
+                "prediction_error": None if guess is None else guess / timing["latency_ms"] - 1.0,
+                "measured_latency_ms": timing["latency_ms"],
+                "latency_ms_spread": timing["latency_ms_spread"],
                 "speedup": 1.0 / timing["ratio_to_reference"],
                 "size_bytes": sizes[name],
                 **{field: value for field, value in scores.items() if field != "name"},
@@ -50,7 +51,7 @@ def cells(row: dict[str, Any]) -> list[str]:
     guess, error = row["predicted_latency_ms"], row["prediction_error"]
     return [
         row["name"] + (" *" if row["on_front"] else ""),
-        f"{row['i8_layers']}/{row['layers']}",
+        " ".join(f"{count} {precision}" for precision, count in row["layers"].items()),
         "-" if guess is None else f"{guess:.3f}",
         "-" if error is None else f"{error:+.1%}",
         f"{row['measured_latency_ms']:.3f} ({row['latency_ms_spread']:.3f})",
@@ -70,12 +71,12 @@ def summary(front: dict[str, Any] | None, measurement: dict[str, Any], evaluatio
     lines = [
         f"Accuracy on {images} images of the {evaluation['split']} set of {evaluation['data']}.",
         f"Latency: device {measurement['device']}, {measurement['threads']} thread(s), median and interquartile range "
-        f"of {measurement['rounds']} rounds interleaved with the f32 module.",
+        f"of {measurement['rounds']} rounds interleaved with the f32 module: the ratio to it, times its latency at the "
+        "start of the run.",
     ]
     if front:
-        lines.insert(
-            0, f"Front after generation {front['generation'] + 1}: {len(front['points'])} policies (marked *)."
-        )
+        found = f"{len(front['points'])} policies (marked *)" if front["points"] else NOTHING_FEASIBLE
+        lines.insert(0, f"Front after generation {front['generation'] + 1}: {found}.")
         volumes = front["hypervolume"], front["hypervolume_uniform"]
         lines.append("Hypervolume on the search set: front {:.4f}, uniform policies alone {:.4f}.".format(*volumes))
     return lines
@@ -87,7 +88,7 @@ def show(console: Console, table_rows: list[dict[str, Any]], lines: list[str]) -
     for number, title in enumerate(COLUMNS):
         table.add_column(title, justify="left" if number == 0 else "right", no_wrap=True)
     for row in table_rows:
-        table.add_row(*cells(row), style="bold" if row["name"] in ("f32", "i8") else "")
+        table.add_row(*cells(row), style="bold" if row["name"] in row["layers"] else "")
     console.print(table, highlight=False)
     for line in lines:
         console.print(line, soft_wrap=True)

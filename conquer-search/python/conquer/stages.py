@@ -11,13 +11,12 @@ import numpy as np
 
 from conquer import artifacts as files
 from conquer import data, modules, tools
-from conquer.artifacts import Run, read_json, write_json
+from conquer.artifacts import Run, read_json
 from conquer.devices import LocalDevice
 from conquer.errors import ConquerError
 from conquer.server import Server
 
 Say = Callable[[str], None]
-TABLE_ROUNDS, TABLE_ROUND_MS = 9, 4.0
 METHODS = ("minmax", "percentile", "mse")
 
 
@@ -188,61 +187,3 @@ def sensitivity_stage(session: Session) -> bool:
 
 def _evaluator_options(session: Session) -> dict[str, Any]:
     return {"conquer-eval": session.program("conquer-eval"), "profile": session.target.resolved}
-
-
-def table_stage(session: Session, limits: tools.Limits, force: bool = False) -> bool:
-    """Time of each layer signature and conversion, each a function of one compiled module -> latency_table.json."""
-    run, target = session.run, session.target
-
-    def action(made: list[Path]) -> None:
-        with files.scratch(run.folder) as folder:
-            inside = folder.relative_to(run.folder)
-            options = f"calibration={files.CALIBRATION} profile={target.profile} index={inside}/index.json"
-            session.say("compiling the latency table")
-            modules.opt(
-                [
-                    files.PREPARED,
-                    f"--conquer-latency-pipeline={options}",
-                    "--emit-bytecode",
-                    "-o",
-                    f"{inside}/table.mlirbc",
-                ],
-                cwd=run.folder,
-            )
-            vmfb = folder / "table.vmfb"
-            modules.compile_ir(folder / "table.mlirbc", vmfb, target.resolved["iree_flags"], limits)
-            functions = read_json(folder / "index.json", "conquer.latency_index")["functions"]
-            subjects = [{"module": str(vmfb), "function": f["function"], "inputs": f["inputs"]} for f in functions]
-            session.say(f"measuring {len(subjects)} functions of the latency table")
-            timings = session.device.measure(subjects, TABLE_ROUNDS, TABLE_ROUND_MS)
-        layers: dict[str, dict[str, Any]] = {}
-        conversions = []
-        for function, timing in zip(functions, timings, strict=True):
-            measured = {"measured_ms": timing.median_ms, "spread_ms": timing.spread_ms}
-            if "signature" in function:
-                layers.setdefault(function["signature"], {})[function["precision"]] = measured
-            else:
-                conversions.append({name: function[name] for name in ("from", "to", "elements")} | measured)
-        table = {
-            "format": "conquer.latency_table",
-            "version": 1,
-            "device": session.device.name,
-            "profile": target.resolved["name"],
-            "threads": session.threads,
-            "repetitions": TABLE_ROUNDS,
-            "layers": layers,
-            "conversions": conversions,
-        }
-        write_json(made[0], table)
-
-    options = {
-        "stage": "table",
-        "profile": target.resolved,
-        "conquer-opt": session.program("conquer-opt"),
-        "compile": target.compile_options(),
-        "device": session.device.identity(),
-    }
-    inputs = [run.need(files.PREPARED, "prepare"), run.need(files.CALIBRATION, "calibrate")]
-    if force:
-        (run / f"{files.LATENCY_TABLE}.stamp.json").unlink(missing_ok=True)
-    return run.stage([files.LATENCY_TABLE], inputs, options, action)

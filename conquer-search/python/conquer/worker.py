@@ -4,7 +4,7 @@ A process of its own, so that a module that crashes or hangs costs one candidate
 iree.runtime, which adds about 2 microseconds to a call. CPUs are pinned: one for `local-sync`, N for `local-task`.
 
 Methods: `run` (module, inputs: .npy of n samples, output: .npy), `measure` (subjects: [{module, function, inputs:
-["1x28x28x1xf32"]}], rounds, round_ms), `shutdown`.
+["1x28x28x1xf32"]}], rounds, round_ms), `sweep` (subjects, rounds), `shutdown`.
 """
 
 from __future__ import annotations
@@ -102,18 +102,33 @@ class Worker:
 
     def measure(self, subjects: list[dict[str, Any]], rounds: int, round_ms: float) -> dict[str, Any]:
         """Interleaved rounds: each calls every subject, often enough to take `round_ms`."""
+        loaded = self._load(subjects)
+        iterations = [max(1, round(round_ms / max(subject.time(2), 1e-4))) for subject in loaded]
+        samples: list[list[float]] = [[] for _ in loaded]
+        for _ in range(rounds):
+            for subject, count, row in zip(loaded, iterations, samples, strict=True):
+                row.append(subject.time(count))
+        return {"samples_ms": samples}
+
+    def sweep(self, subjects: list[dict[str, Any]], rounds: int) -> dict[str, Any]:
+        """Rounds that call every subject once, in order: between two calls of a layer all others run.
+
+        So its weights are where they are in a whole network, in the outer caches; called again and again it would find
+        them in the innermost one, and a table made so promises too much.
+        """
+        loaded = self._load(subjects)
+        return {"samples_ms": np.array([[subject.time(1) for subject in loaded] for _ in range(rounds)]).T.tolist()}
+
+    def _load(self, subjects: list[dict[str, Any]]) -> list[Subject]:
+        """The subjects with random inputs, called once."""
         loaded = []
         for entry in subjects:
             subject = Subject(self.device, self.instance, entry["module"], entry.get("function", "main"))
             generator = np.random.default_rng(1)
             subject.load([random_input(text, generator) for text in entry["inputs"]])
             subject.time(1)
-            loaded.append((subject, max(1, round(round_ms / max(subject.time(2), 1e-4)))))
-        samples: list[list[float]] = [[] for _ in loaded]
-        for _ in range(rounds):
-            for (subject, iterations), row in zip(loaded, samples, strict=True):
-                row.append(subject.time(iterations))
-        return {"samples_ms": samples}
+            loaded.append(subject)
+        return loaded
 
 
 def main() -> None:
@@ -126,7 +141,7 @@ def main() -> None:
         request = json.loads(line)
         answer: dict[str, Any] = {"id": request["id"], "ok": True, "result": {}}
         try:
-            if request["method"] in ("run", "measure"):
+            if request["method"] in ("run", "measure", "sweep"):
                 answer["result"] = getattr(worker, request["method"])(**request["params"])
             elif request["method"] != "shutdown":
                 raise ValueError(f"unknown method '{request['method']}'")
