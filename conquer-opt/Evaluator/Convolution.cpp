@@ -109,17 +109,16 @@ struct PackedInteger {
 };
 
 PackedInteger packInteger(const NodeView &view, const cq_conv2d_params &params, bool depthwise) {
-  auto size = depthwise ? view.level.depthwise_i8_size : view.level.conv2d_i8_size;
-  auto pack = depthwise ? view.level.depthwise_i8_pack : view.level.conv2d_i8_pack;
+  const cq_integer_kernels &kernels = depthwise ? view.level.depthwise_i8 : view.level.conv2d_i8;
   PackedInteger packed;
-  packed.biasOffset = (size(&params) + 63) / 64 * 64;
+  packed.biasOffset = (kernels.size(&params) + 63) / 64 * 64;
   packed.buffer = view.packs.get(packKey(view, params, depthwise ? "depthwise i8" : "i8"), [&] {
     Buffer buffer(packed.biasOffset + params.out_c * sizeof(int32_t));
     Buffer bias = expandBias<int32_t>(view.in(2), params.out_c);
-    pack(reinterpret_cast<const int8_t *>(view.in(1).constant->data()),
-         reinterpret_cast<const int32_t *>(bias.data()), &params,
-         reinterpret_cast<int8_t *>(buffer.data()),
-         reinterpret_cast<int32_t *>(buffer.data() + packed.biasOffset));
+    kernels.pack(reinterpret_cast<const int8_t *>(view.in(1).constant->data()),
+                 reinterpret_cast<const int32_t *>(bias.data()), &params,
+                 reinterpret_cast<int8_t *>(buffer.data()),
+                 reinterpret_cast<int32_t *>(buffer.data() + packed.biasOffset));
     return buffer;
   });
   return packed;
@@ -132,18 +131,15 @@ Result<Step> makeFloat(const NodeView &view, bool depthwise) {
   cq_conv2d_params params = *read;
   params.clamp_min_f32 = view.clampMin;
   params.clamp_max_f32 = view.clampMax;
-  const cq_level &level = view.level;
-  auto size = depthwise ? level.depthwise_f32_size : level.conv2d_f32_size;
-  auto pack = depthwise ? level.depthwise_f32_pack : level.conv2d_f32_pack;
-  auto run = depthwise ? level.depthwise_f32 : level.conv2d_f32;
+  const cq_f32_kernels &kernels = depthwise ? view.level.depthwise_f32 : view.level.conv2d_f32;
   auto packed = view.packs.get(packKey(view, params, depthwise ? "depthwise f32" : "f32"), [&] {
-    Buffer buffer(size(&params) * sizeof(float));
-    pack(reinterpret_cast<const float *>(view.in(1).constant->data()), &params,
-         reinterpret_cast<float *>(buffer.data()));
+    Buffer buffer(kernels.size(&params) * sizeof(float));
+    kernels.pack(reinterpret_cast<const float *>(view.in(1).constant->data()), &params,
+                 reinterpret_cast<float *>(buffer.data()));
     return buffer;
   });
   Buffer bias = expandBias<float>(view.in(2), params.out_c);
-  return Step{[params, packed, bias, run](const Operands &operands) {
+  return Step{[params, packed, bias, run = kernels.run](const Operands &operands) {
     run(operands.in<float>(0), reinterpret_cast<const float *>(packed->data()),
         reinterpret_cast<const float *>(bias.data()), &params, operands.out<float>(), 0, 1);
   }};
@@ -203,7 +199,7 @@ Result<std::optional<Step>> makeExactInteger(const NodeView &view, bool depthwis
       !fitsFloat(view, params, depthwise, reinterpret_cast<const int32_t *>(bias.data())))
     return none;
   PackedInteger packed = packInteger(view, params, depthwise);
-  auto run = depthwise ? view.level.depthwise_i8_f32 : view.level.conv2d_i8_f32;
+  auto run = depthwise ? view.level.depthwise_i8.to_f32 : view.level.conv2d_i8.to_f32;
   std::vector<float> ones(params.out_c, 1.0f);
   int64_t count = view.out().elements();
   std::optional<Step> step = Step{[=](const Operands &operands) {
@@ -267,7 +263,7 @@ Result<Step> makeFused(const NodeView &view) {
       view.in(2).type != ElementType::I32 || view.in(3).type != ElementType::F32 ||
       view.in(3).elements() != params.out_c)
     return view.unsupported();
-  const cq_level &level = view.level;
+  const cq_integer_kernels &kernels = depthwise ? view.level.depthwise_i8 : view.level.conv2d_i8;
   PackedInteger packed = packInteger(view, params, depthwise);
   auto bind = [&](auto run, auto zero) {
     using Out = decltype(zero);
@@ -277,9 +273,9 @@ Result<Step> makeFused(const NodeView &view) {
     }};
   };
   if (view.out().type == ElementType::I8)
-    return bind(depthwise ? level.depthwise_i8_i8 : level.conv2d_i8_i8, int8_t());
+    return bind(kernels.to_i8, int8_t());
   if (view.out().type == ElementType::F32)
-    return bind(depthwise ? level.depthwise_i8_f32 : level.conv2d_i8_f32, float());
+    return bind(kernels.to_f32, float());
   return view.unsupported();
 }
 

@@ -39,18 +39,15 @@ constexpr double defaultPeak = 10e9;
 /// What differs between the two ops.
 struct Kernel {
   StringRef name; ///< the symbol without the level
-  cq_packed_size_fn size;
-  cq_pack_i8_fn pack;
+  const cq_integer_kernels &functions;
   bool isDepthwise;
 };
 
 Kernel kernelOf(Operation *op, const cq_level &level) {
   bool toF32 = getElementTypeOrSelf(op->getResult(0)).isF32();
   if (isa<conquer::Conv2DOp>(op))
-    return {toF32 ? "cq_conv2d_i8_f32" : "cq_conv2d_i8_i8", level.conv2d_i8_size,
-            level.conv2d_i8_pack, false};
-  return {toF32 ? "cq_depthwise_i8_f32" : "cq_depthwise_i8_i8", level.depthwise_i8_size,
-          level.depthwise_i8_pack, true};
+    return {toF32 ? "cq_conv2d_i8_f32" : "cq_conv2d_i8_i8", level.conv2d_i8, false};
+  return {toF32 ? "cq_depthwise_i8_f32" : "cq_depthwise_i8_i8", level.depthwise_i8, true};
 }
 
 template <typename ConvOp>
@@ -132,9 +129,10 @@ LogicalResult lowerOp(Operation *op, const cq_level &level, const conquer::Profi
   auto multiplier = elementsOf<float>(op, op->getOperand(3), "multipliers");
   if (failed(weights) || failed(bias) || failed(multiplier))
     return failure();
-  std::vector<int8_t> packedWeights(kernel.size(&params));
+  std::vector<int8_t> packedWeights(kernel.functions.size(&params));
   std::vector<int32_t> packedBias(bias->size());
-  kernel.pack(weights->data(), bias->data(), &params, packedWeights.data(), packedBias.data());
+  kernel.functions.pack(weights->data(), bias->data(), &params, packedWeights.data(),
+                        packedBias.data());
 
   OpBuilder builder(op);
   Location loc = op->getLoc();

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <fstream>
+#include <limits>
 #include <sstream>
 
 using namespace conquer;
@@ -91,6 +93,17 @@ void KernelTestCase::fill(std::mt19937 &rng, bool extreme) {
     inputF32.push_back(normal(rng));
   for (size_t i = 0; i < weights.size(); ++i)
     weightsF32.push_back(normal(rng));
+  auto cutOff = [](const std::vector<float> &values) {
+    std::vector<uint16_t> result(values.size());
+    for (size_t i = 0; i < values.size(); ++i) {
+      uint32_t bits = 0;
+      std::memcpy(&bits, &values[i], sizeof(bits));
+      result[i] = static_cast<uint16_t>(bits >> 16);
+    }
+    return result;
+  };
+  inputBf16 = cutOff(inputF32);
+  weightsBf16 = cutOff(weightsF32);
 }
 
 size_t KernelTestCase::outputSize() const {
@@ -155,6 +168,54 @@ void KernelTestCase::referenceF32(std::vector<double> &value,
   }
 }
 
+void KernelTestCase::referenceBf16(std::vector<float> &value,
+                                   std::vector<double> &magnitude) const {
+  value.resize(outputSize());
+  magnitude.resize(outputSize());
+  for (size_t i = 0; i < value.size(); ++i) {
+    const float b = biasF32[i % biasF32.size()];
+    float sum = 0;
+    double absolute = std::fabs(static_cast<double>(b));
+    forEachTap(*this, i, [&](size_t x, size_t w) {
+      const float product = fromBf16(inputBf16[x]) * fromBf16(weightsBf16[w]); // exact
+      sum += product;
+      absolute += std::fabs(static_cast<double>(product));
+    });
+    sum += b;
+    value[i] = std::isnan(sum) ? sum : std::clamp(sum, params.clamp_min_f32, params.clamp_max_f32);
+    magnitude[i] = absolute;
+  }
+}
+
+KernelTestCase KernelTestCase::withI4Weights() const {
+  KernelTestCase test = *this;
+  for (int8_t &weight : test.weights)
+    weight = static_cast<int8_t>(weight >> 4);
+  for (float &factor : test.multiplier)
+    factor *= 16;
+  return test;
+}
+
+float conquer::fromBf16(uint16_t value) {
+  const uint32_t bits = static_cast<uint32_t>(value) << 16;
+  float result = 0;
+  std::memcpy(&result, &bits, sizeof(result));
+  return result;
+}
+
+float conquer::nearestBf16(float value) {
+  if (value == 0 || std::isinf(value))
+    return value;
+  int exponent = 0;
+  std::frexp(value, &exponent); // |value| is in [2^(exponent - 1), 2^exponent)
+  const int place = std::max(exponent - 8, -133);
+  const double rounded =
+      std::ldexp(std::nearbyint(std::ldexp(static_cast<double>(value), -place)), place);
+  return std::fabs(rounded) >= std::ldexp(1.0, 128)
+             ? std::copysign(std::numeric_limits<float>::infinity(), value)
+             : static_cast<float>(rounded);
+}
+
 KernelTestCase conquer::randomCase(std::mt19937 &rng, bool depthwise) {
   KernelTestCase test;
   test.depthwise = depthwise;
@@ -180,8 +241,9 @@ KernelTestCase conquer::randomCase(std::mt19937 &rng, bool depthwise) {
   p.output_zp = pick(rng, {-128, 127, 0, 17, -5});
   p.clamp_min = pick(rng, {-128, -128, p.output_zp, -100});
   p.clamp_max = pick(rng, {127, 127, std::max(p.clamp_min, 99), p.clamp_min});
-  p.clamp_min_f32 = pick(rng, {-3.0e38f, 0.0f, -1.5f});
-  p.clamp_max_f32 = pick(rng, {3.0e38f, 6.0f, 0.25f});
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  p.clamp_min_f32 = pick(rng, {-infinity, 0.0f, -1.5f});
+  p.clamp_max_f32 = pick(rng, {infinity, 6.0f, 0.25f});
   test.fill(rng, uniform(rng, 0, 3) == 0);
   return test;
 }

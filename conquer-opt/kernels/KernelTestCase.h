@@ -24,6 +24,7 @@ struct KernelTestCase {
   std::vector<int32_t> bias;
   std::vector<float> multiplier;
   std::vector<float> inputF32, weightsF32, biasF32;
+  std::vector<uint16_t> inputBf16, weightsBf16; // of the same numbers, cut off
 
   /// Derives the output size; padBottom and padRight may differ from the stored top and left.
   void setGeometry(int padBottom, int padRight);
@@ -39,10 +40,19 @@ struct KernelTestCase {
   /// The f32 convolution in double, and the sum of the absolute products, to which the tolerance
   /// relates.
   void referenceF32(std::vector<double> &value, std::vector<double> &magnitude) const;
+  /// The bf16 convolution as f32 arithmetic in the order ky, kx, ic, bias gives it, before rounding
+  /// to bf16; and, again, the sum of the absolute products.
+  void referenceBf16(std::vector<float> &value, std::vector<double> &magnitude) const;
+  /// The same convolution with weights of -8..7.
+  KernelTestCase withI4Weights() const;
 };
 
 /// A random geometry with odd sizes, strides, dilations and unequal pads, filled with data.
 KernelTestCase randomCase(std::mt19937 &rng, bool depthwise);
+
+float fromBf16(uint16_t value);
+/// The bf16 nearest to an f32 that is no NaN, ties to even, by the C++ library's arithmetic.
+float nearestBf16(float value);
 
 /// Whether this CPU has all features of the level, by /proc/cpuinfo.
 bool cpuSupports(const cq_level &level);

@@ -18,37 +18,43 @@
 /// and store with __builtin_memcpy; never pass them by value, which no ABI without AVX-512 defines.
 typedef int8_t cq_i8x16 __attribute__((vector_size(16)));
 typedef int16_t cq_i16x16 __attribute__((vector_size(32)));
+typedef uint16_t cq_u16x16 __attribute__((vector_size(32)));
 typedef int32_t cq_i32x16 __attribute__((vector_size(64)));
+typedef uint32_t cq_u32x16 __attribute__((vector_size(64)));
 typedef float cq_f32x16 __attribute__((vector_size(64)));
+
+/// The entry points of one family on one level: `op` is conv2d or depthwise, `type` i8 or w4a8.
+#define CQ_DECLARE_INTEGER(op, type, level)                                                        \
+  size_t CQ_JOIN(cq_##op##_##type##_size, level)(const cq_conv2d_params *);                        \
+  void CQ_JOIN(cq_##op##_##type##_pack, level)(const int8_t *, const int32_t *,                    \
+                                               const cq_conv2d_params *, int8_t *, int32_t *);     \
+  void CQ_JOIN(cq_##op##_##type##_i8, level)(const int8_t *, const int8_t *, const int32_t *,      \
+                                             const float *, const cq_conv2d_params *, int8_t *,    \
+                                             size_t, size_t);                                      \
+  void CQ_JOIN(cq_##op##_##type##_f32, level)(const int8_t *, const int8_t *, const int32_t *,     \
+                                              const float *, const cq_conv2d_params *, float *,    \
+                                              size_t, size_t)
+/// The same for `type` f32 or bf16.
+#define CQ_DECLARE_FLOAT(op, type, level)                                                          \
+  size_t CQ_JOIN(cq_##op##_##type##_size, level)(const cq_conv2d_params *);                        \
+  void CQ_JOIN(cq_##op##_##type##_pack, level)(const cq_##type *, const cq_conv2d_params *,        \
+                                               cq_##type *);                                       \
+  void CQ_JOIN(cq_##op##_##type, level)(const cq_##type *, const cq_##type *, const float *,       \
+                                        const cq_conv2d_params *, cq_##type *, size_t, size_t)
+typedef float cq_f32;
+typedef uint16_t cq_bf16;
 
 /// Declares the entry points of one level; its sources and the table include it, so that a
 /// signature that drifts does not compile.
-#define CQ_DECLARE_LEVEL(L)                                                                        \
-  size_t CQ_JOIN(cq_conv2d_i8_size, L)(const cq_conv2d_params *);                                  \
-  size_t CQ_JOIN(cq_depthwise_i8_size, L)(const cq_conv2d_params *);                               \
-  size_t CQ_JOIN(cq_conv2d_f32_size, L)(const cq_conv2d_params *);                                 \
-  size_t CQ_JOIN(cq_depthwise_f32_size, L)(const cq_conv2d_params *);                              \
-  void CQ_JOIN(cq_conv2d_i8_pack, L)(const int8_t *, const int32_t *, const cq_conv2d_params *,    \
-                                     int8_t *, int32_t *);                                         \
-  void CQ_JOIN(cq_depthwise_i8_pack, L)(const int8_t *, const int32_t *, const cq_conv2d_params *, \
-                                        int8_t *, int32_t *);                                      \
-  void CQ_JOIN(cq_conv2d_f32_pack, L)(const float *, const cq_conv2d_params *, float *);           \
-  void CQ_JOIN(cq_depthwise_f32_pack, L)(const float *, const cq_conv2d_params *, float *);        \
-  void CQ_JOIN(cq_conv2d_i8_i8, L)(const int8_t *, const int8_t *, const int32_t *, const float *, \
-                                   const cq_conv2d_params *, int8_t *, size_t, size_t);            \
-  void CQ_JOIN(cq_depthwise_i8_i8, L)(const int8_t *, const int8_t *, const int32_t *,             \
-                                      const float *, const cq_conv2d_params *, int8_t *, size_t,   \
-                                      size_t);                                                     \
-  void CQ_JOIN(cq_conv2d_i8_f32, L)(const int8_t *, const int8_t *, const int32_t *,               \
-                                    const float *, const cq_conv2d_params *, float *, size_t,      \
-                                    size_t);                                                       \
-  void CQ_JOIN(cq_depthwise_i8_f32, L)(const int8_t *, const int8_t *, const int32_t *,            \
-                                       const float *, const cq_conv2d_params *, float *, size_t,   \
-                                       size_t);                                                    \
-  void CQ_JOIN(cq_conv2d_f32, L)(const float *, const float *, const float *,                      \
-                                 const cq_conv2d_params *, float *, size_t, size_t);               \
-  void CQ_JOIN(cq_depthwise_f32, L)(const float *, const float *, const float *,                   \
-                                    const cq_conv2d_params *, float *, size_t, size_t)
+#define CQ_DECLARE_LEVEL(level)                                                                    \
+  CQ_DECLARE_INTEGER(conv2d, i8, level);                                                           \
+  CQ_DECLARE_INTEGER(depthwise, i8, level);                                                        \
+  CQ_DECLARE_INTEGER(conv2d, w4a8, level);                                                         \
+  CQ_DECLARE_INTEGER(depthwise, w4a8, level);                                                      \
+  CQ_DECLARE_FLOAT(conv2d, f32, level);                                                            \
+  CQ_DECLARE_FLOAT(depthwise, f32, level);                                                         \
+  CQ_DECLARE_FLOAT(conv2d, bf16, level);                                                           \
+  CQ_DECLARE_FLOAT(depthwise, bf16, level)
 
 #ifdef CQ_LEVEL
 CQ_DECLARE_LEVEL(CQ_LEVEL);
@@ -111,6 +117,38 @@ CQ_INLINE int8_t cq_requantize(int32_t acc, float multiplier, const cq_conv2d_pa
 
 CQ_INLINE float cq_dequantize(int32_t acc, float multiplier, const cq_conv2d_params *p) {
   return cq_clamp((float)acc * multiplier, p->clamp_min_f32, p->clamp_max_f32);
+}
+
+/// bf16 is the upper half of an f32.
+CQ_INLINE float cq_bf16_to_f32(uint16_t value) {
+  const uint32_t bits = (uint32_t)value << 16;
+  float result;
+  __builtin_memcpy(&result, &bits, sizeof(result));
+  return result;
+}
+
+CQ_INLINE void cq_bf16_to_f32x16(const uint16_t *from, cq_f32x16 *to) {
+  cq_u16x16 values;
+  __builtin_memcpy(&values, from, sizeof(values));
+  *to = (cq_f32x16)(__builtin_convertvector(values, cq_u32x16) << 16);
+}
+
+/// To nearest, ties to even: what is cut off is at most half of the last place kept, so that adding
+/// 0x7fff, and 1 more if the last place is odd, carries exactly when it must; beyond the largest
+/// bf16 the carry gives infinity. A NaN keeps its upper bits and becomes quiet.
+CQ_INLINE uint16_t cq_f32_to_bf16(float value) {
+  uint32_t bits;
+  __builtin_memcpy(&bits, &value, sizeof(bits));
+  const uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+  return (uint16_t)(value == value ? rounded : bits >> 16 | 0x40);
+}
+
+/// The bf16 epilogue; a NaN passes the clamp. The bounds are bf16 numbers, so that clamping before
+/// rounding gives the same as clamping after it.
+CQ_INLINE uint16_t cq_finish_bf16(float value, const cq_conv2d_params *p) {
+  value = value < p->clamp_min_f32 ? p->clamp_min_f32 : value;
+  value = value > p->clamp_max_f32 ? p->clamp_max_f32 : value;
+  return cq_f32_to_bf16(value);
 }
 
 #endif // CONQUER_OPT_KERNELS_CQ_COMMON_H

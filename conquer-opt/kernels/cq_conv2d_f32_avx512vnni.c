@@ -68,7 +68,7 @@ CQ_INLINE void tile(tile_job *job, const int rows, const int vectors) {
   for (size_t t = 0; t < job->taps; ++t) {
     const float *row[CQ_TILE_PIXELS];
     for (int r = 0; r < rows; ++r)
-      row[r] = (const float *)(const void *)job->input.rows[t][r];
+      row[r] = job->input.rows[t][r];
 #pragma clang loop unroll(disable)
     for (size_t k = 0; k < job->channels; ++k, w += 16 * vectors) {
       __m512 b[CQ_TILE_VECTORS];
@@ -93,7 +93,7 @@ CQ_INLINE void tile(tile_job *job, const int rows, const int vectors) {
   }
 }
 
-CQ_DEFINE_TILES(tile_job, tile)
+CQ_DEFINE_TILES()
 
 /// Runs all pieces of one tile and block.
 static void run_pieces(tile_job *job, const cq_conv2d_params *p, const float *input,

@@ -8,25 +8,26 @@
 
 #include <string.h>
 
-#define CQ_TABLE_ENTRY(L, feature_list)                                                            \
-  CQ_DECLARE_LEVEL(L);                                                                             \
-  static const cq_level CQ_JOIN(level, L) = {                                                      \
-      .name = #L,                                                                                  \
-      .features = feature_list,                                                                    \
-      .conv2d_i8_size = CQ_JOIN(cq_conv2d_i8_size, L),                                             \
-      .depthwise_i8_size = CQ_JOIN(cq_depthwise_i8_size, L),                                       \
-      .conv2d_f32_size = CQ_JOIN(cq_conv2d_f32_size, L),                                           \
-      .depthwise_f32_size = CQ_JOIN(cq_depthwise_f32_size, L),                                     \
-      .conv2d_i8_pack = CQ_JOIN(cq_conv2d_i8_pack, L),                                             \
-      .depthwise_i8_pack = CQ_JOIN(cq_depthwise_i8_pack, L),                                       \
-      .conv2d_f32_pack = CQ_JOIN(cq_conv2d_f32_pack, L),                                           \
-      .depthwise_f32_pack = CQ_JOIN(cq_depthwise_f32_pack, L),                                     \
-      .conv2d_i8_i8 = CQ_JOIN(cq_conv2d_i8_i8, L),                                                 \
-      .depthwise_i8_i8 = CQ_JOIN(cq_depthwise_i8_i8, L),                                           \
-      .conv2d_i8_f32 = CQ_JOIN(cq_conv2d_i8_f32, L),                                               \
-      .depthwise_i8_f32 = CQ_JOIN(cq_depthwise_i8_f32, L),                                         \
-      .conv2d_f32 = CQ_JOIN(cq_conv2d_f32, L),                                                     \
-      .depthwise_f32 = CQ_JOIN(cq_depthwise_f32, L),                                               \
+#define CQ_INTEGER_ENTRY(op, type, level)                                                          \
+  .op##_##type = {CQ_JOIN(cq_##op##_##type##_size, level),                                         \
+                  CQ_JOIN(cq_##op##_##type##_pack, level), CQ_JOIN(cq_##op##_##type##_i8, level),  \
+                  CQ_JOIN(cq_##op##_##type##_f32, level)}
+#define CQ_FLOAT_ENTRY(op, type, level)                                                            \
+  .op##_##type = {CQ_JOIN(cq_##op##_##type##_size, level),                                         \
+                  CQ_JOIN(cq_##op##_##type##_pack, level), CQ_JOIN(cq_##op##_##type, level)}
+#define CQ_TABLE_ENTRY(level, feature_list)                                                        \
+  CQ_DECLARE_LEVEL(level);                                                                         \
+  static const cq_level CQ_JOIN(level_of, level) = {                                               \
+      .name = #level,                                                                              \
+      .features = (feature_list),                                                                  \
+      CQ_INTEGER_ENTRY(conv2d, i8, level),                                                         \
+      CQ_INTEGER_ENTRY(depthwise, i8, level),                                                      \
+      CQ_INTEGER_ENTRY(conv2d, w4a8, level),                                                       \
+      CQ_INTEGER_ENTRY(depthwise, w4a8, level),                                                    \
+      CQ_FLOAT_ENTRY(conv2d, f32, level),                                                          \
+      CQ_FLOAT_ENTRY(depthwise, f32, level),                                                       \
+      CQ_FLOAT_ENTRY(conv2d, bf16, level),                                                         \
+      CQ_FLOAT_ENTRY(depthwise, bf16, level),                                                      \
   }
 
 static const char *const portable_features[] = {NULL};
@@ -45,13 +46,24 @@ static const char *const avx512vnni_features[] = {
 CQ_TABLE_ENTRY(avx512vnni, avx512vnni_features);
 #endif
 
+#ifdef CQ_HAVE_AVX512BF16
+static const char *const avx512bf16_features[] = {
+    "avx",      "avx2",        "bmi1",        "bmi2",     "f16c",     "fma",
+    "abm",      "movbe",       "avx512f",     "avx512bw", "avx512cd", "avx512dq",
+    "avx512vl", "avx512_vnni", "avx512_bf16", NULL};
+CQ_TABLE_ENTRY(avx512bf16, avx512bf16_features);
+#endif
+
 static const cq_level *const levels[] = {
-    &level_portable,
+    &level_of_portable,
 #ifdef CQ_HAVE_AVX2
-    &level_avx2,
+    &level_of_avx2,
 #endif
 #ifdef CQ_HAVE_AVX512VNNI
-    &level_avx512vnni,
+    &level_of_avx512vnni,
+#endif
+#ifdef CQ_HAVE_AVX512BF16
+    &level_of_avx512bf16,
 #endif
     NULL,
 };

@@ -42,7 +42,7 @@ CQ_INLINE size_t cq_block_count(const cq_conv2d_params *p) {
 
 /// The input pointers of one piece for one tile.
 typedef struct cq_tile_taps {
-  const char *rows[CQ_TILE_TAPS][CQ_TILE_PIXELS];
+  const void *rows[CQ_TILE_TAPS][CQ_TILE_PIXELS];
   ptrdiff_t offsets[CQ_TILE_TAPS]; ///< of each tap from the first one, in input values
   cq_range group;                  ///< the taps that offsets describe
 } cq_tile_taps;
@@ -173,18 +173,18 @@ CQ_INLINE void cq_walk_next(cq_walk *walk, const cq_conv2d_params *p) {
   }
 }
 
-#define CQ_DEFINE_TILE_(job_type, body, rows, vectors)                                             \
-  static __attribute__((noinline)) void tile_##rows##x##vectors(job_type *job) {                   \
-    body(job, rows, vectors);                                                                      \
+#define CQ_DEFINE_TILE_(rows, vectors)                                                             \
+  static __attribute__((noinline)) void tile_##rows##x##vectors(tile_job *job) {                   \
+    tile(job, rows, vectors);                                                                      \
   }
-#define CQ_DEFINE_TILES_(job_type, body, vectors)                                                  \
-  CQ_DEFINE_TILE_(job_type, body, 1, vectors)                                                      \
-  CQ_DEFINE_TILE_(job_type, body, 2, vectors)                                                      \
-  CQ_DEFINE_TILE_(job_type, body, 3, vectors)                                                      \
-  CQ_DEFINE_TILE_(job_type, body, 4, vectors)                                                      \
-  CQ_DEFINE_TILE_(job_type, body, 5, vectors)                                                      \
-  CQ_DEFINE_TILE_(job_type, body, 6, vectors)                                                      \
-  static void call_tile_x##vectors(job_type *job, size_t rows) {                                   \
+#define CQ_DEFINE_TILES_(vectors)                                                                  \
+  CQ_DEFINE_TILE_(1, vectors)                                                                      \
+  CQ_DEFINE_TILE_(2, vectors)                                                                      \
+  CQ_DEFINE_TILE_(3, vectors)                                                                      \
+  CQ_DEFINE_TILE_(4, vectors)                                                                      \
+  CQ_DEFINE_TILE_(5, vectors)                                                                      \
+  CQ_DEFINE_TILE_(6, vectors)                                                                      \
+  static void call_tile_x##vectors(tile_job *job, size_t rows) {                                   \
     switch (rows) {                                                                                \
     case 1:                                                                                        \
       return tile_1x##vectors(job);                                                                \
@@ -201,15 +201,15 @@ CQ_INLINE void cq_walk_next(cq_walk *walk, const cq_conv2d_params *p) {
     }                                                                                              \
   }
 
-/// Defines one function per size of tile, in which rows and vectors are constants, so that the
-/// accumulators live in registers, and call_tile(job, rows, vectors) to choose. Never inlined: in a
-/// larger function the compiler spills accumulators.
-#define CQ_DEFINE_TILES(job_type, body)                                                            \
-  CQ_DEFINE_TILES_(job_type, body, 1)                                                              \
-  CQ_DEFINE_TILES_(job_type, body, 2)                                                              \
-  CQ_DEFINE_TILES_(job_type, body, 3)                                                              \
-  CQ_DEFINE_TILES_(job_type, body, 4)                                                              \
-  static void call_tile(job_type *job, size_t rows, size_t vectors) {                              \
+/// Defines one function per size of tile, which inlines tile(tile_job *, rows, vectors) with
+/// constant rows and vectors, so that the accumulators live in registers, and call_tile(job, rows,
+/// vectors) to choose. Never inlined: in a larger function the compiler spills accumulators.
+#define CQ_DEFINE_TILES()                                                                          \
+  CQ_DEFINE_TILES_(1)                                                                              \
+  CQ_DEFINE_TILES_(2)                                                                              \
+  CQ_DEFINE_TILES_(3)                                                                              \
+  CQ_DEFINE_TILES_(4)                                                                              \
+  static void call_tile(tile_job *job, size_t rows, size_t vectors) {                              \
     switch (vectors) {                                                                             \
     case 1:                                                                                        \
       return call_tile_x1(job, rows);                                                              \
