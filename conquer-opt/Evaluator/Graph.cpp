@@ -13,6 +13,8 @@ size_t conquer::elementBytes(ElementType type) {
   case ElementType::I8:
     return 1;
   case ElementType::I16:
+  case ElementType::BF16:
+  case ElementType::F16:
     return 2;
   case ElementType::I32:
   case ElementType::F32:
@@ -45,6 +47,10 @@ const char *conquer::elementName(ElementType type) {
     return "shape";
   case ElementType::F32:
     return "f32";
+  case ElementType::BF16:
+    return "bf16";
+  case ElementType::F16:
+    return "f16";
   }
   return "";
 }

@@ -19,8 +19,8 @@
 namespace conquer {
 
 /// Element types of prepared and quantised TOSA. Bool and I4 take one byte each, I48 and Shape
-/// eight.
-enum class ElementType { Bool, I4, I8, I16, I32, I48, I64, Shape, F32 };
+/// eight; BF16 and F16 are their bits, a uint16_t.
+enum class ElementType { Bool, I4, I8, I16, I32, I48, I64, Shape, F32, BF16, F16 };
 
 /// Bytes of one stored element.
 size_t elementBytes(ElementType type);

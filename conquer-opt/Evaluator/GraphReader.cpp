@@ -30,6 +30,10 @@ constexpr int64_t maxElements = int64_t(1) << 31;
 std::optional<ElementType> elementTypeOf(Type type) {
   if (type.isF32())
     return ElementType::F32;
+  if (type.isBF16())
+    return ElementType::BF16;
+  if (type.isF16())
+    return ElementType::F16;
   if (type.isIndex())
     return ElementType::Shape;
   auto integer = dyn_cast<IntegerType>(type);

@@ -256,6 +256,8 @@ std::optional<NpyType> npyTypeOf(ElementType type) {
   case ElementType::Bool:
     return NpyType::Bool;
   case ElementType::Shape:
+  case ElementType::BF16: // readNpy knows neither
+  case ElementType::F16:
     return std::nullopt;
   }
   return std::nullopt;

@@ -84,13 +84,16 @@ Result<std::vector<int64_t>> NodeView::constantIntegers(int i) const {
   case ElementType::Shape:
     return widen<int64_t>(*value.constant);
   case ElementType::F32:
+  case ElementType::BF16:
+  case ElementType::F16:
     break;
   }
-  return error("operand " + std::to_string(i) + " is f32", "integers");
+  return error("operand " + std::to_string(i) + " is " + elementName(value.type), "integers");
 }
 
 Result<int64_t> NodeView::constantInteger(int i) const {
-  if (in(i).type == ElementType::F32)
+  if (in(i).type == ElementType::F32 || in(i).type == ElementType::BF16 ||
+      in(i).type == ElementType::F16)
     return int64_t(0);
   Result<std::vector<int64_t>> values = constantIntegers(i);
   if (!values)

@@ -73,7 +73,8 @@ public:
 
   /// The integer elements of a constant operand, or nothing if it is not constant.
   Result<std::vector<int64_t>> constantIntegers(int i) const;
-  /// The single element of a constant integer operand (a zero point, a shift); 0 for f32 operands.
+  /// The single element of a constant integer operand (a zero point, a shift); 0 for float
+  /// operands.
   Result<int64_t> constantInteger(int i) const;
 
   /// An Error about this node.
