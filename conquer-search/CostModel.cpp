@@ -46,12 +46,12 @@ Result<LatencyModel> LatencyModel::create(const Network &network, const LatencyT
     auto row = table.layers.find(signature);
     auto &times = model.layerMs.emplace_back();
     for (Precision precision : space.alphabet(i)) {
-      if (row == table.layers.end() || !row->second[static_cast<size_t>(precision)])
+      if (row == table.layers.end() || !row->second[precisionIndex(precision)])
         return Error{"has no time of layer '" + network.layers[i].id + "' in " +
                          std::string(precisionName(precision)),
                      "latency table: layers." + signature,
                      "every precision that layers.json allows", "measure the table again"};
-      times.push_back(*row->second[static_cast<size_t>(precision)]);
+      times.push_back(*row->second[precisionIndex(precision)]);
     }
   }
   for (const Edge &edge : network.edges) {
@@ -99,14 +99,14 @@ LatencyModel::TableCost LatencyModel::tableCost(const Genome &genome) const {
     Precision from = formOf(genome, source.layer);
     std::array<int64_t, numPrecisions> largest{}; // elements per form needed, 0 if it is not
     for (const Reader &reader : source.readers) {
-      int64_t &elements = largest[static_cast<size_t>(formOf(genome, reader.layer))];
+      int64_t &elements = largest[precisionIndex(formOf(genome, reader.layer))];
       elements = std::max(elements, reader.elements);
     }
-    for (int form = 0; form < numPrecisions; ++form) {
-      auto to = static_cast<Precision>(form);
-      if (to == from || largest[form] == 0)
+    for (Precision to : allPrecisions) {
+      int64_t elements = largest[precisionIndex(to)];
+      if (to == from || elements == 0)
         continue;
-      cost.milliseconds += *conversionMs(table, from, to, largest[form]);
+      cost.milliseconds += *conversionMs(table, from, to, elements);
       ++cost.conversions;
     }
   }

@@ -3,26 +3,10 @@
 #include "conquer-search/Genome.h"
 
 #include <algorithm>
-#include <array>
 
 namespace conquer {
 
 namespace {
-
-struct PrecisionInfo {
-  std::string_view name;
-  char letter;
-  double bytesPerWeight;
-};
-
-constexpr std::array<PrecisionInfo, numPrecisions> table = {{{"f32", 'f', 4},
-                                                             {"bf16", 'b', 2},
-                                                             {"f16", 'h', 2},
-                                                             {"i8", '8', 1},
-                                                             {"w4a8", '4', 0.5},
-                                                             {"w8a16", '6', 1}}};
-
-const PrecisionInfo &infoOf(Precision precision) { return table[static_cast<size_t>(precision)]; }
 
 /// Where `precision` is in `alphabet`; the alphabet's length if it is not.
 size_t indexIn(const std::vector<Precision> &alphabet, Precision precision) {
@@ -30,21 +14,6 @@ size_t indexIn(const std::vector<Precision> &alphabet, Precision precision) {
 }
 
 } // namespace
-
-std::string_view precisionName(Precision precision) { return infoOf(precision).name; }
-
-std::optional<Precision> parsePrecision(std::string_view name) {
-  for (int i = 0; i < numPrecisions; ++i)
-    if (table[i].name == name)
-      return static_cast<Precision>(i);
-  return std::nullopt;
-}
-
-double bytesPerWeight(Precision precision) { return infoOf(precision).bytesPerWeight; }
-
-Precision activationForm(Precision precision) {
-  return precision == Precision::W4A8 ? Precision::I8 : precision;
-}
 
 Result<GenomeSpace> GenomeSpace::create(std::vector<std::string> ids,
                                         std::vector<std::vector<Precision>> alphabets) {
@@ -78,13 +47,11 @@ std::vector<int> GenomeSpace::alphabetSizes() const {
 
 std::vector<Precision> GenomeSpace::precisions() const {
   std::vector<Precision> result;
-  for (int i = 0; i < numPrecisions; ++i) {
-    auto precision = static_cast<Precision>(i);
+  for (Precision precision : allPrecisions)
     if (std::any_of(alphabets.begin(), alphabets.end(), [&](const auto &alphabet) {
           return indexIn(alphabet, precision) < alphabet.size();
         }))
       result.push_back(precision);
-  }
   return result;
 }
 
@@ -100,7 +67,7 @@ Genome GenomeSpace::uniform(Precision precision) const {
 std::string GenomeSpace::key(const Genome &genome) const {
   std::string text;
   for (size_t i = 0; i < genome.size(); ++i)
-    text += infoOf(precision(genome, i)).letter;
+    text += precisionLetter(precision(genome, i));
   return text;
 }
 
@@ -112,7 +79,7 @@ Result<Genome> GenomeSpace::parseKey(std::string_view key) const {
   for (size_t i = 0; i < key.size(); ++i) {
     const auto &alphabet = alphabets[i];
     auto found = std::find_if(alphabet.begin(), alphabet.end(),
-                              [&](Precision p) { return infoOf(p).letter == key[i]; });
+                              [&](Precision p) { return precisionLetter(p) == key[i]; });
     if (found == alphabet.end())
       return Error{"character " + std::to_string(i) + " of '" + std::string(key) +
                        "' is no precision of layer '" + ids[i] + "'",

@@ -7,30 +7,15 @@
 #ifndef CONQUER_SEARCH_GENOME_H
 #define CONQUER_SEARCH_GENOME_H
 
+#include "hardware/Precision.h"
 #include "support/Error.h"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace conquer {
-
-/// How a layer computes: weights and activations in f32, bf16, f16 or i8; w4a8 has weights of 4
-/// bits and i8 activations, w8a16 weights of 8 bits and i16 activations.
-enum class Precision : uint8_t { F32, BF16, F16, I8, W4A8, W8A16 };
-constexpr int numPrecisions = 6;
-
-/// "f32", "bf16", "f16", "i8", "w4a8", "w8a16".
-std::string_view precisionName(Precision precision);
-/// The precision of that name, or nothing.
-std::optional<Precision> parsePrecision(std::string_view name);
-/// Bytes that one weight takes in a module: 4, 2, 2, 1, 0.5, 1.
-double bytesPerWeight(Precision precision);
-/// The precision that stands for the form of a layer's activations: w4a8 reads and writes the same
-/// i8 values as i8 does, every other precision has its own form.
-Precision activationForm(Precision precision);
 
 /// One index into the layer's alphabet per layer.
 using Genome = std::vector<uint8_t>;
@@ -57,8 +42,7 @@ public:
   /// The genome with `precision` wherever the layer has it and the layer's first precision
   /// elsewhere.
   Genome uniform(Precision precision) const;
-  /// One character per layer in layer order: f (f32), b (bf16), h (f16), 8 (i8), 4 (w4a8), 6
-  /// (w8a16).
+  /// One character per layer in layer order, the letters of hardware/Precision.h.
   std::string key(const Genome &genome) const;
   /// The genome of a key. Errors: wrong length, a character that the layer's alphabet lacks.
   Result<Genome> parseKey(std::string_view key) const;

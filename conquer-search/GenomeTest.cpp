@@ -18,14 +18,6 @@ GenomeSpace exampleSpace() {
                               {{P::F32, P::I8, P::W4A8}, {P::F32}, {P::F32, P::BF16, P::I8}});
 }
 
-TEST(Genome, NamesEveryPrecisionBothWays) {
-  for (int i = 0; i < numPrecisions; ++i)
-    EXPECT_EQ(parsePrecision(precisionName(static_cast<P>(i))), static_cast<P>(i));
-  EXPECT_FALSE(parsePrecision("i3"));
-  EXPECT_FALSE(parsePrecision(""));
-  EXPECT_FALSE(parsePrecision("F32"));
-}
-
 TEST(Genome, KeyAndGenomeAreOneToOne) {
   GenomeSpace space = exampleSpace();
   std::vector<std::string> keys;
@@ -67,12 +59,6 @@ TEST(Genome, CountsWithoutOverflow) {
   EXPECT_EQ(countGenomes(std::vector<int>(63, 2)), uint64_t(1) << 63);
   EXPECT_EQ(countGenomes(std::vector<int>(64, 2)), UINT64_MAX);
   EXPECT_EQ(countGenomes(std::vector<int>(400, 6)), UINT64_MAX);
-}
-
-TEST(Genome, OnlyW4A8SharesItsActivations) {
-  EXPECT_EQ(activationForm(P::W4A8), P::I8);
-  for (P precision : {P::F32, P::BF16, P::F16, P::I8, P::W8A16})
-    EXPECT_EQ(activationForm(precision), precision);
 }
 
 } // namespace

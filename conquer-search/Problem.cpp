@@ -13,13 +13,12 @@ namespace conquer {
 
 namespace {
 
-constexpr const char *precisionList = "one of f32, bf16, f16, i8, w4a8, w8a16";
-
 /// The precision called `name`; a mistake at `field` otherwise.
 Precision readPrecision(JsonReader &reader, const std::string &field, const std::string &name) {
   std::optional<Precision> precision = parsePrecision(name);
   if (!precision)
-    reader.fail(field, "unknown precision '" + name + "'", precisionList);
+    reader.fail(field, "unknown precision '" + name + "'",
+                "one of " + precisionNames(allPrecisions));
   return precision.value_or(Precision::F32);
 }
 
@@ -142,7 +141,7 @@ Result<SensitivityTable> SensitivityTable::read(const std::string &path, const N
   SensitivityTable table;
   for (const Layer &layer : network.layers) {
     auto &row = table.layers.emplace_back();
-    row[static_cast<size_t>(Precision::F32)] = Sensitivity{};
+    row[precisionIndex(Precision::F32)] = Sensitivity{};
     // A layer that is f32 whatever happens needs no entry.
     if (layer.precisions == std::vector<Precision>{Precision::F32} && !layers.has(layer.id))
       continue;
@@ -159,10 +158,10 @@ Result<SensitivityTable> SensitivityTable::read(const std::string &path, const N
       if (values.has("accuracy_drop"))
         sensitivity.accuracyDrop = values.number("accuracy_drop");
       values.finish();
-      row[static_cast<size_t>(precision)] = sensitivity;
+      row[precisionIndex(precision)] = sensitivity;
     }
     for (Precision precision : layer.precisions)
-      if (!row[static_cast<size_t>(precision)])
+      if (!row[precisionIndex(precision)])
         entry.fail(std::string(precisionName(precision)), "missing field",
                    "the sensitivity of every precision that layers.json allows",
                    "run the sensitivity analysis again");
@@ -226,7 +225,7 @@ Result<LatencyTable> LatencyTable::read(const std::string &path) {
     for (const std::string &name : entry.keys()) {
       Precision precision = readPrecision(entry, name, name);
       JsonReader values = entry.object(name);
-      table.layers[signature][static_cast<size_t>(precision)] = readTime(values, "measured_ms");
+      table.layers[signature][precisionIndex(precision)] = readTime(values, "measured_ms");
       readTime(values, "spread_ms");
       values.finish();
     }

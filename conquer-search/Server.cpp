@@ -38,7 +38,7 @@ void readConstraints(JsonReader params, SearchOptions &options) {
       std::optional<Precision> precision = parsePrecision(name);
       if (!precision)
         pinned.fail(layer, "unknown precision '" + name + "'",
-                    "one of f32, bf16, f16, i8, w4a8, w8a16");
+                    "one of " + precisionNames(allPrecisions));
       options.pinned[layer] = precision.value_or(Precision::F32);
     }
   }

@@ -10,7 +10,7 @@ AccuracySurrogate::AccuracySurrogate(const SensitivityTable &table, const Genome
   for (size_t i = 0; i < space.numGenes(); ++i) {
     auto &row = terms.emplace_back();
     for (Precision precision : space.alphabet(i)) {
-      const Sensitivity &entry = *table.layers[i][static_cast<size_t>(precision)];
+      const Sensitivity &entry = *table.layers[i][precisionIndex(precision)];
       // Without any error there is no drop, whether or not there were labels.
       hasDrops &= entry.accuracyDrop.has_value() || (entry.noise == 0 && entry.kl == 0) ||
                   precision == Precision::F32;

@@ -18,14 +18,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// All precision names, for messages.
-std::string precisionNames() {
-  std::string names;
-  for (Precision precision : allPrecisions)
-    names += (names.empty() ? "" : ", ") + std::string(precisionName(precision));
-  return names;
-}
-
 const char *codegenName(Codegen codegen) { return codegen == Codegen::Kernel ? "kernel" : "iree"; }
 const char *requantName(Requant requant) {
   return requant == Requant::Float32 ? "float32" : "integer";
@@ -37,7 +29,7 @@ OpSupport readOpSupport(JsonReader reader) {
   for (const std::string &key : reader.keys()) {
     std::optional<Precision> precision = parsePrecision(key);
     if (!precision) {
-      reader.fail(key, "unknown precision", "one of " + precisionNames());
+      reader.fail(key, "unknown precision", "one of " + precisionNames(allPrecisions));
       return support;
     }
     std::string codegen = reader.string(key);
@@ -68,7 +60,7 @@ std::map<Precision, double> readPeak(JsonReader reader) {
   for (const std::string &key : reader.keys()) {
     std::optional<Precision> precision = parsePrecision(key);
     if (!precision)
-      reader.fail(key, "unknown precision", "one of " + precisionNames());
+      reader.fail(key, "unknown precision", "one of " + precisionNames(allPrecisions));
     else
       peak[*precision] = reader.number(key);
   }

@@ -79,8 +79,10 @@ TEST(Profile, NamesTheFieldOfAMistake) {
     Result<Profile> profile = readProfile(changedProfile(from, to));
     return profile ? "" : profile.error().message();
   };
-  EXPECT_THAT(message("\"i8\": \"kernel\"", "\"i3\": \"kernel\""),
-              HasSubstr("ops.conv2d.i3: unknown precision; expected one of f32, i8"));
+  EXPECT_THAT(
+      message("\"i8\": \"kernel\"", "\"i3\": \"kernel\""),
+      HasSubstr(
+          "ops.conv2d.i3: unknown precision; expected one of f32, bf16, f16, i8, w4a8, w8a16"));
   EXPECT_THAT(message("\"i8\": \"kernel\"", "\"i8\": \"magic\""),
               HasSubstr("ops.conv2d.i8: is 'magic'"));
   EXPECT_THAT(message("\"threads\": 1", "\"threads\": 0"), HasSubstr("threads: is 0"));

@@ -129,6 +129,10 @@ LogicalResult LatencyFunctions::run(ModuleOp module) {
   functions.clear();
 
   for (Precision precision : conquer::allPrecisions) {
+    if (llvm::none_of(list->layers, [&](const conquer::Layer &layer) {
+          return llvm::is_contained(layer.precisions, precision);
+        }))
+      continue;
     // The copy lives inside the module, where a nested pipeline may run on it.
     ModuleOp source = ModuleOp::create(module.getLoc());
     source.push_back(main.clone());

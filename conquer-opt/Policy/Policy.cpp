@@ -12,14 +12,6 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// "f32, i8"
-template <typename Precisions> std::string names(const Precisions &precisions) {
-  std::string text;
-  for (Precision precision : precisions)
-    text += (text.empty() ? "" : ", ") + std::string(precisionName(precision));
-  return text;
-}
-
 Result<Policy> readDocument(const Json &json, const std::string &where) {
   JsonReader reader(json, where);
   reader.header("conquer.policy");
@@ -38,7 +30,8 @@ Policy readPolicyLayers(JsonReader layers) {
     std::string name = layers.string(id);
     std::optional<Precision> precision = parsePrecision(name);
     if (!precision)
-      layers.fail(id, "unknown precision '" + name + "'", "one of " + names(allPrecisions));
+      layers.fail(id, "unknown precision '" + name + "'",
+                  "one of " + precisionNames(allPrecisions));
     else
       policy.layers[id] = *precision;
   }
@@ -90,7 +83,7 @@ Status checkLayer(const Policy &policy, const PolicyLayer &layer, const Profile 
     return Error{layer.kind + " cannot run in " + std::string(precisionName(entry->second)) +
                      " on profile '" + profile.name + "'",
                  where + ": layers." + layer.id,
-                 "one of " + names(profile.precisionsOf(layer.kind)),
+                 "one of " + precisionNames(profile.precisionsOf(layer.kind)),
                  "edit the policy, or choose a profile that allows it"};
   return success();
 }

@@ -43,7 +43,8 @@ TEST(Policy, ParseErrorsNameTheField) {
   EXPECT_THAT(parseError(R"({"format": "conquer.policy", "version": 1})"), HasSubstr("layers"));
   EXPECT_THAT(
       parseError(R"({"format": "conquer.policy", "version": 1, "layers": {"/a/Conv": "i3"}})"),
-      AllOf(HasSubstr("layers./a/Conv"), HasSubstr("'i3'"), HasSubstr("one of f32, i8")));
+      AllOf(HasSubstr("layers./a/Conv"), HasSubstr("'i3'"),
+            HasSubstr("one of f32, bf16, f16, i8, w4a8, w8a16")));
   EXPECT_THAT(parseError(R"({"format": "conquer.policy", "version": 1, "layers": {"x": 8}})"),
               HasSubstr("layers.x"));
   EXPECT_THAT(parseError(R"({"format": "conquer.layers", "version": 1, "layers": {}})"),

@@ -22,6 +22,29 @@ void setPrecision(Operation *op, Precision precision) {
   op->setAttr(precisionAttrName, StringAttr::get(op->getContext(), StringRef(name)));
 }
 
+/// Checks that quantize can write the layer in that precision.
+LogicalResult checkForm(Operation *layer, Precision precision) {
+  auto fail = [&] {
+    return mlir::emitError(layer->getLoc(), "layer '")
+           << getId(layer) << "' (" << getLayerKind(layer) << ") has no "
+           << StringRef(precisionName(precision)) << " form, expected ";
+  };
+  switch (precision) {
+  case Precision::F32:
+    return mlir::success();
+  case Precision::I8:
+    if (hasIntegerForm(layer))
+      return mlir::success();
+    return fail() << "a convolution with constant f32 weights and bias; give it precision f32";
+  case Precision::BF16:
+  case Precision::F16:
+  case Precision::W4A8:
+  case Precision::W8A16:
+    return fail() << "f32 or i8, the precisions that quantize writes today";
+  }
+  llvm_unreachable("all precisions are listed");
+}
+
 /// Checks the policy against the module's layers; errors are located at the layer.
 LogicalResult checkLayers(ModuleOp module, ArrayRef<Operation *> layers,
                           const QuantizeInputs &inputs) {
@@ -37,11 +60,8 @@ LogicalResult checkLayers(ModuleOp module, ArrayRef<Operation *> layers,
     Status status = checkLayer(inputs.policy, entry, inputs.profile, inputs.policyName);
     if (!status)
       return mlir::emitError(layer->getLoc(), status.error().message());
-    if (inputs.policy.layers.at(entry.id) == Precision::I8 && !hasIntegerForm(layer))
-      return mlir::emitError(layer->getLoc(), "layer '")
-             << entry.id << "' (" << entry.kind
-             << ") has no i8 form, expected a convolution with constant "
-                "f32 weights and bias; give it precision f32";
+    if (failed(checkForm(layer, inputs.policy.layers.at(entry.id))))
+      return failure();
   }
   return mlir::success();
 }
