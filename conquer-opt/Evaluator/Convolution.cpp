@@ -1,12 +1,13 @@
-//===- Convolution.cpp - convolutions on the microkernels -------------------------------------===//
+//===- Convolution.cpp - TOSA's convolutions on the microkernels ------------------------------===//
 //
-// conquer.conv2d and conquer.depthwise_conv2d are one kernel call each; f32 convolutions of TOSA
-// run on the f32 kernels with a following clamp folded in, i8 ones on the i8 kernels where f32
-// holds their accumulators exactly. Other forms go to PlainConvolution.cpp.
+// f32 convolutions run on the f32 kernels with a following clamp folded in, i8 ones on the i8
+// kernels where f32 holds their accumulators exactly. Other forms go to PlainConvolution.cpp, fused
+// operations to FusedConvolution.cpp.
 //
 //===------------------------------------------------------------------------------------------===//
 
 #include "conquer-opt/Evaluator/ConvolutionGeometry.h"
+#include "conquer-opt/Evaluator/PackedWeights.h"
 
 #include <algorithm>
 #include <cstring>
@@ -80,50 +81,6 @@ Result<cq_conv2d_params> conquer::readConvolution(const NodeView &view, bool dep
 
 namespace {
 
-/// The bias of every output channel; a single element stands for all.
-template <typename T> Buffer expandBias(const Value &bias, int64_t channels) {
-  Buffer result(channels * sizeof(T));
-  auto *out = reinterpret_cast<T *>(result.data());
-  const auto *in = reinterpret_cast<const T *>(bias.constant->data());
-  for (int64_t c = 0; c < channels; ++c)
-    out[c] = in[bias.elements() == 1 ? 0 : c];
-  return result;
-}
-
-/// Key of packed weights: contents, geometry, level and form.
-uint64_t packKey(const NodeView &view, const cq_conv2d_params &params, const char *form) {
-  uint64_t key = hashBytes(&params, sizeof params, view.in(1).hash);
-  key = hashBytes(&view.in(2).hash, sizeof view.in(2).hash, key);
-  key = hashBytes(view.level.name, std::strlen(view.level.name), key);
-  return hashBytes(form, std::strlen(form), key);
-}
-
-/// Packed i8 weights; the packed bias lies behind them, at the next multiple of 64.
-struct PackedInteger {
-  std::shared_ptr<const Buffer> buffer;
-  size_t biasOffset = 0;
-  const int8_t *weights() const { return reinterpret_cast<const int8_t *>(buffer->data()); }
-  const int32_t *bias() const {
-    return reinterpret_cast<const int32_t *>(buffer->data() + biasOffset);
-  }
-};
-
-PackedInteger packInteger(const NodeView &view, const cq_conv2d_params &params, bool depthwise) {
-  const cq_integer_kernels &kernels = depthwise ? view.level.depthwise_i8 : view.level.conv2d_i8;
-  PackedInteger packed;
-  packed.biasOffset = (kernels.size(&params) + 63) / 64 * 64;
-  packed.buffer = view.packs.get(packKey(view, params, depthwise ? "depthwise i8" : "i8"), [&] {
-    Buffer buffer(packed.biasOffset + params.out_c * sizeof(int32_t));
-    Buffer bias = expandBias<int32_t>(view.in(2), params.out_c);
-    kernels.pack(reinterpret_cast<const int8_t *>(view.in(1).constant->data()),
-                 reinterpret_cast<const int32_t *>(bias.data()), &params,
-                 reinterpret_cast<int8_t *>(buffer.data()),
-                 reinterpret_cast<int32_t *>(buffer.data() + packed.biasOffset));
-    return buffer;
-  });
-  return packed;
-}
-
 Result<Step> makeFloat(const NodeView &view, bool depthwise) {
   Result<cq_conv2d_params> read = readConvolution(view, depthwise);
   if (!read)
@@ -132,12 +89,7 @@ Result<Step> makeFloat(const NodeView &view, bool depthwise) {
   params.clamp_min_f32 = view.clampMin;
   params.clamp_max_f32 = view.clampMax;
   const cq_f32_kernels &kernels = depthwise ? view.level.depthwise_f32 : view.level.conv2d_f32;
-  auto packed = view.packs.get(packKey(view, params, depthwise ? "depthwise f32" : "f32"), [&] {
-    Buffer buffer(kernels.size(&params) * sizeof(float));
-    kernels.pack(reinterpret_cast<const float *>(view.in(1).constant->data()), &params,
-                 reinterpret_cast<float *>(buffer.data()));
-    return buffer;
-  });
+  auto packed = packFloat<float>(view, kernels, params, depthwise);
   Buffer bias = expandBias<float>(view.in(2), params.out_c);
   return Step{[params, packed, bias, run = kernels.run](const Operands &operands) {
     run(operands.in<float>(0), reinterpret_cast<const float *>(packed->data()),
@@ -230,54 +182,6 @@ Result<Step> makeTosa(const NodeView &view, bool depthwise) {
 
 Result<Step> makeConv2d(const NodeView &view) { return makeTosa(view, false); }
 Result<Step> makeDepthwise(const NodeView &view) { return makeTosa(view, true); }
-
-/// Zero points and clamps of a fused operation.
-Status readEpilogue(const NodeView &view, cq_conv2d_params &params) {
-  params.input_zp = narrow(view.integer("input_zp"));
-  params.output_zp = narrow(view.integer("output_zp", 0));
-  params.clamp_min = narrow(view.integer("clamp_min", -128));
-  params.clamp_max = narrow(view.integer("clamp_max", 127));
-  constexpr double largest = std::numeric_limits<float>::max();
-  params.clamp_min_f32 = static_cast<float>(view.number("clamp_min_f32", -largest));
-  params.clamp_max_f32 = static_cast<float>(view.number("clamp_max_f32", largest));
-  for (int32_t code : {params.input_zp, params.output_zp, params.clamp_min, params.clamp_max})
-    if (code < -128 || code > 127)
-      return view.error("zero point or clamp is " + std::to_string(code), "-128 to 127");
-  return success();
-}
-
-/// conquer.conv2d and conquer.depthwise_conv2d.
-Result<Step> makeFused(const NodeView &view) {
-  if (Status status = view.expect(4); !status)
-    return status.error();
-  bool depthwise = view.op() == "conquer.depthwise_conv2d";
-  Result<cq_conv2d_params> read = readConvolution(view, depthwise);
-  if (!read)
-    return read.error();
-  cq_conv2d_params params = *read;
-  if (Status status = readEpilogue(view, params); !status)
-    return status.error();
-  if (!view.in(1).constant || !view.in(2).constant || !view.in(3).constant)
-    return view.error("weights, bias or multiplier is not a constant", "constants");
-  if (view.in(0).type != ElementType::I8 || view.in(1).type != ElementType::I8 ||
-      view.in(2).type != ElementType::I32 || view.in(3).type != ElementType::F32 ||
-      view.in(3).elements() != params.out_c)
-    return view.unsupported();
-  const cq_integer_kernels &kernels = depthwise ? view.level.depthwise_i8 : view.level.conv2d_i8;
-  PackedInteger packed = packInteger(view, params, depthwise);
-  auto bind = [&](auto run, auto zero) {
-    using Out = decltype(zero);
-    return Step{[params, packed, run](const Operands &operands) {
-      run(operands.in<int8_t>(0), packed.weights(), packed.bias(), operands.in<float>(3), &params,
-          operands.out<Out>(), 0, 1);
-    }};
-  };
-  if (view.out().type == ElementType::I8)
-    return bind(kernels.to_i8, int8_t());
-  if (view.out().type == ElementType::F32)
-    return bind(kernels.to_f32, float());
-  return view.unsupported();
-}
 
 } // namespace
 

@@ -10,6 +10,9 @@ namespace conquer {
 /// and checks that result, operands and attributes agree; the other fields stay 0.
 Result<cq_conv2d_params> readConvolution(const NodeView &view, bool depthwise);
 
+/// conquer.conv2d and conquer.depthwise_conv2d, one kernel call each.
+Result<Step> makeFused(const NodeView &view);
+
 /// Convolutions and matrix products by plain loops, for the forms that no kernel covers.
 Result<Step> makePlainConvolution(const NodeView &view);
 Result<Step> makePlainDepthwise(const NodeView &view);

@@ -1,7 +1,6 @@
 //===- KernelStepsTest.cpp - convolutions, pooling and layout against plain loops -------------===//
 
-#include "conquer-opt/Evaluator/TestGraph.h"
-#include "hardware/Profile.h"
+#include "conquer-opt/Evaluator/TestConvolution.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,94 +8,6 @@
 using namespace conquer;
 
 namespace {
-
-using Attributes = std::map<std::string, NodeAttribute>;
-
-/// One convolution of odd sizes; weights [OC][KH][KW][IC], depthwise [KH][KW][C][M].
-struct Case {
-  Shape in, weights;
-  Shape pad, stride, dilation;
-  bool depthwise = false;
-  int64_t outC() const { return depthwise ? weights[2] * weights[3] : weights[0]; }
-  int64_t kernel(int axis) const { return weights[depthwise ? axis : axis + 1]; }
-  int64_t size(int axis) const {
-    return (in[axis + 1] + pad[2 * axis] + pad[2 * axis + 1] - (kernel(axis) - 1) * dilation[axis] -
-            1) /
-               stride[axis] +
-           1;
-  }
-  Shape out() const { return {in[0], size(0), size(1), outC()}; }
-  Attributes attributes() const {
-    return {{"pad", pad}, {"stride", stride}, {"dilation", dilation}};
-  }
-};
-
-std::vector<Case> cases() {
-  Shape one = {1, 1};
-  return {
-      {{1, 5, 7, 3}, {4, 3, 3, 3}, {1, 1, 1, 1}, one, one},
-      {{2, 6, 5, 5}, {17, 3, 2, 5}, {0, 1, 2, 0}, {2, 1}, {1, 2}},
-      {{1, 1, 1, 64}, {10, 1, 1, 64}, {0, 0, 0, 0}, one, one},
-      {{1, 9, 9, 16}, {33, 1, 1, 16}, {0, 0, 0, 0}, {2, 2}, one},
-      {{1, 7, 5, 6}, {3, 3, 6, 1}, {1, 1, 1, 1}, one, one, true},
-      {{1, 8, 9, 3}, {5, 3, 3, 2}, {2, 2, 0, 1}, {2, 3}, one, true},
-  };
-}
-
-/// Accumulators by the definition, in 64 bits or double.
-template <typename In, typename W, typename Acc>
-std::vector<Acc> reference(const Case &c, const std::vector<In> &in, const std::vector<W> &weights,
-                           const std::vector<Acc> &bias, Acc inputZp, Acc weightZp) {
-  std::vector<Acc> out;
-  int64_t inC = c.in[3], multiplier = c.depthwise ? c.weights[3] : 1;
-  for (int64_t n = 0; n < c.in[0]; ++n)
-    for (int64_t y = 0; y < c.size(0); ++y)
-      for (int64_t x = 0; x < c.size(1); ++x)
-        for (int64_t o = 0; o < c.outC(); ++o) {
-          Acc acc = 0;
-          for (int64_t ky = 0; ky < c.kernel(0); ++ky)
-            for (int64_t kx = 0; kx < c.kernel(1); ++kx)
-              for (int64_t i = 0; i < (c.depthwise ? 1 : inC); ++i) {
-                int64_t iy = y * c.stride[0] - c.pad[0] + ky * c.dilation[0];
-                int64_t ix = x * c.stride[1] - c.pad[2] + kx * c.dilation[1];
-                if (iy < 0 || iy >= c.in[1] || ix < 0 || ix >= c.in[2])
-                  continue;
-                int64_t channel = c.depthwise ? o / multiplier : i;
-                int64_t tap = ky * c.kernel(1) + kx;
-                int64_t w = c.depthwise ? tap * c.outC() + o
-                                        : (o * c.kernel(0) * c.kernel(1) + tap) * inC + i;
-                acc += (Acc(in[((n * c.in[1] + iy) * c.in[2] + ix) * inC + channel]) - inputZp) *
-                       (Acc(weights[w]) - weightZp);
-              }
-          out.push_back(acc + bias[bias.size() == 1 ? 0 : o]);
-        }
-  return out;
-}
-
-int64_t count(const Shape &shape) {
-  int64_t product = 1;
-  for (int64_t size : shape)
-    product *= size;
-  return product;
-}
-
-std::string tosaName(const Case &c) {
-  return c.depthwise ? "tosa.depthwise_conv2d" : "tosa.conv2d";
-}
-
-/// The kernel levels that this CPU runs.
-std::vector<const cq_level *> levels() {
-  std::vector<std::string> features = hostFeatures();
-  std::vector<const cq_level *> list;
-  for (const cq_level *const *level = cq_levels(); *level; ++level) {
-    bool has = true;
-    for (const char *const *feature = (*level)->features; *feature; ++feature)
-      has = has && std::count(features.begin(), features.end(), *feature);
-    if (has)
-      list.push_back(*level);
-  }
-  return list;
-}
 
 TEST(KernelSteps, IntegerConvolutionsInTosaForm) {
   // With a weight zero point by loops; without on a kernel, unless accumulators exceed f32's whole
@@ -152,61 +63,6 @@ TEST(KernelSteps, FloatConvolutionsOnEveryLevel) {
       for (size_t i = 0; i < got.size(); ++i)
         EXPECT_NEAR(got[i], expected[i], 1e-4);
     }
-}
-
-TEST(KernelSteps, FusedConvolutionsFollowTheContract) {
-  for (const Case &c : cases())
-    for (int k = 0; k < 2 * static_cast<int>(levels().size()); ++k) {
-      bool toFloat = k % 2;
-      const cq_level *level = levels()[k / 2];
-      TestGraph g;
-      int32_t inputZp = -128, outputZp = 17, low = -100, high = 90;
-      auto in = randomIntegers<int8_t>(count(c.in), -128, 127, 1);
-      auto weights = randomIntegers<int8_t>(count(c.weights), -127, 127, 2);
-      auto bias = randomIntegers<int32_t>(c.outC(), -9999, 9999, 3);
-      auto multiplier = randomFloats(c.outC(), 0.002f, 4);
-      for (float &m : multiplier)
-        m = std::fabs(m) + 1e-5f;
-      auto acc = reference<int8_t, int8_t, int32_t>(c, in, weights, bias, inputZp, 0);
-      Attributes attributes = c.attributes();
-      attributes.insert({{"input_zp", int64_t(inputZp)},
-                         {"output_zp", int64_t(outputZp)},
-                         {"clamp_min", int64_t(low)},
-                         {"clamp_max", int64_t(high)},
-                         {"clamp_min_f32", -20.5},
-                         {"clamp_max_f32", 60.25}});
-      int out = g.node(c.depthwise ? "conquer.depthwise_conv2d" : "conquer.conv2d",
-                       {g.input(c.in, in), g.constant(c.weights, weights),
-                        g.constant({c.outC()}, bias), g.constant({c.outC()}, multiplier)},
-                       toFloat ? ElementType::F32 : ElementType::I8, c.out(), attributes);
-      std::vector<float> scaled;
-      for (size_t i = 0; i < acc.size(); ++i)
-        scaled.push_back(static_cast<float>(acc[i]) * multiplier[i % c.outC()]);
-      if (toFloat) {
-        for (float &value : scaled)
-          value = std::min(std::max(value, -20.5f), 60.25f);
-        EXPECT_EQ(g.run<float>(out, level), scaled);
-        continue;
-      }
-      std::vector<int8_t> expected;
-      for (float value : scaled)
-        expected.push_back(static_cast<int8_t>(
-            outputZp + static_cast<int>(std::nearbyint(std::min(
-                           std::max(value, float(low - outputZp)), float(high - outputZp))))));
-      EXPECT_EQ(g.run<int8_t>(out, level), expected);
-    }
-}
-
-TEST(KernelSteps, FusedRefusesWeightsThatAreNoConstant) {
-  Case c = cases()[0];
-  TestGraph g;
-  int out =
-      g.node("conquer.conv2d",
-             {g.input(c.in, std::vector<int8_t>(count(c.in))),
-              g.input(c.weights, std::vector<int8_t>(count(c.weights))),
-              g.constant({4}, std::vector<int32_t>(4)), g.constant({4}, std::vector<float>(4))},
-             ElementType::I8, c.out(), c.attributes());
-  EXPECT_NE(g.refusal(out).find("not a constant"), std::string::npos);
 }
 
 TEST(KernelSteps, ConvolutionRefusesShapesThatDoNotFollow) {

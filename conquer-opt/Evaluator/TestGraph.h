@@ -16,6 +16,7 @@ template <> constexpr ElementType elementTypeFor<int8_t>() { return ElementType:
 template <> constexpr ElementType elementTypeFor<int16_t>() { return ElementType::I16; }
 template <> constexpr ElementType elementTypeFor<int32_t>() { return ElementType::I32; }
 template <> constexpr ElementType elementTypeFor<int64_t>() { return ElementType::I48; }
+template <> constexpr ElementType elementTypeFor<uint16_t>() { return ElementType::BF16; }
 template <> constexpr ElementType elementTypeFor<float>() { return ElementType::F32; }
 
 using Shape = std::vector<int64_t>;

@@ -3,6 +3,7 @@
 #include "conquer-opt/IR/Conquer.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -45,16 +46,32 @@ template <typename ConvOp> LogicalResult verifyAttributes(ConvOp op) {
   return success();
 }
 
+/// Element types: those of one row of the table in ConquerOps.td.
+template <typename ConvOp> LogicalResult verifyTypes(ConvOp op) {
+  auto element = [](Value value) { return getElementTypeOrSelf(value.getType()); };
+  std::optional<conquer::Precision> precision = conquer::getTypedPrecision(op);
+  bool isFloat = precision == conquer::Precision::BF16;
+  bool isInteger = precision == conquer::Precision::I8 || precision == conquer::Precision::W4A8;
+  Type bias = element(op.getBias()), output = element(op.getOutput());
+  if (isInteger && bias.isInteger(32) && op.getMultiplier() && !output.isBF16())
+    return success();
+  if (isFloat && bias.isF32() && !op.getMultiplier() && output.isBF16() && op.getInputZp() == 0)
+    return success();
+  return op.emitOpError(
+      "expected i8 input, i8 or i4 weights, i32 bias, multipliers and an i8 or f32 "
+      "result, or bf16 input, weights and result, f32 bias and no multipliers");
+}
+
 /// Shapes of operands and result, given the kernel's height and width and the number of output
 /// channels.
 template <typename ConvOp>
 LogicalResult verifyShapes(ConvOp op, int64_t kernelH, int64_t kernelW, int64_t channels) {
   auto input = cast<RankedTensorType>(op.getInput().getType());
   auto output = cast<RankedTensorType>(op.getOutput().getType());
-  if (op.getBias().getType().getDimSize(0) != channels ||
-      op.getMultiplier().getType().getDimSize(0) != channels)
-    return op.emitOpError("expected one bias and one multiplier for each of ")
-           << channels << " output channels";
+  for (Value perChannel : {Value(op.getBias()), Value(op.getMultiplier())})
+    if (perChannel && cast<RankedTensorType>(perChannel.getType()).getDimSize(0) != channels)
+      return op.emitOpError("expected one bias and one multiplier for each of ")
+             << channels << " output channels";
   SmallVector<int64_t> expected = {
       input.getDimSize(0),
       outputSize(input.getDimSize(1), kernelH, op.getPad()[0], op.getPad()[1], op.getStride()[0],
@@ -72,7 +89,7 @@ LogicalResult verifyShapes(ConvOp op, int64_t kernelH, int64_t kernelW, int64_t 
 
 LogicalResult conquer::Conv2DOp::verify() {
   ArrayRef<int64_t> weights = getWeights().getType().getShape();
-  if (failed(verifyAttributes(*this)))
+  if (failed(verifyAttributes(*this)) || failed(verifyTypes(*this)))
     return failure();
   if (weights[3] != getInput().getType().getDimSize(3))
     return emitOpError("input has ")
@@ -82,7 +99,7 @@ LogicalResult conquer::Conv2DOp::verify() {
 
 LogicalResult conquer::DepthwiseConv2DOp::verify() {
   ArrayRef<int64_t> weights = getWeights().getType().getShape();
-  if (failed(verifyAttributes(*this)))
+  if (failed(verifyAttributes(*this)) || failed(verifyTypes(*this)))
     return failure();
   if (weights[2] != getInput().getType().getDimSize(3) || weights[3] != 1)
     return emitOpError("weights are ")
@@ -103,4 +120,22 @@ llvm::StringRef conquer::getLayerKind(Operation *op) {
       .Case("tosa.transpose_conv2d", "transpose_conv2d")
       .Case("tosa.matmul", "matmul")
       .Default("");
+}
+
+std::optional<conquer::Precision> conquer::getTypedPrecision(Operation *layer) {
+  Type input = getElementTypeOrSelf(layer->getOperand(0));
+  Type weights = getElementTypeOrSelf(layer->getOperand(1));
+  if (input.isSignlessInteger(8) && weights.isSignlessInteger(4))
+    return Precision::W4A8;
+  if (input.isSignlessInteger(16) && weights.isSignlessInteger(8))
+    return Precision::W8A16;
+  if (input != weights)
+    return std::nullopt;
+  if (input.isSignlessInteger(8))
+    return Precision::I8;
+  if (input.isF32())
+    return Precision::F32;
+  if (input.isBF16())
+    return Precision::BF16;
+  return input.isF16() ? std::optional(Precision::F16) : std::nullopt;
 }

@@ -10,7 +10,10 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include "hardware/Precision.h"
+
 #include <limits>
+#include <optional>
 
 #include "conquer-opt/IR/ConquerDialect.h.inc"
 #define GET_OP_CLASSES
@@ -35,6 +38,10 @@ llvm::StringRef getLayerKind(mlir::Operation *op);
 
 /// Whether the op is a layer, i.e. has a precision of its own in a policy.
 inline bool isLayer(mlir::Operation *op) { return !getLayerKind(op).empty(); }
+
+/// The precision that the element types of a layer's input and weights show; none if they are of no
+/// precision.
+std::optional<Precision> getTypedPrecision(mlir::Operation *layer);
 
 } // namespace conquer
 

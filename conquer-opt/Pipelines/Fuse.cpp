@@ -11,7 +11,7 @@ using namespace mlir;
 
 void conquer::buildFusePipeline(OpPassManager &manager, const FusePipelineOptions &options) {
   OpPassManager &functions = manager.nest<func::FuncOp>();
-  // i8 convolution and its epilogue --> one op
+  // convolution and its epilogue --> one op
   functions.addPass(createFuseKernels({options.profile, options.profileDir}));
   functions.addPass(createVerifyFused({options.profile, options.profileDir}));
   // Last: more results would end the chains that fusion looks for.

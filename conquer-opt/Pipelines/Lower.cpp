@@ -15,8 +15,10 @@ void conquer::buildLowerPipeline(OpPassManager &manager, const LowerPipelineOpti
   manager.addPass(createLowerKernels({options.profile, options.profileDir}));
   // the unpacked weights go
   manager.addPass(createCSEPass());
-  // conversions from i8 are dispatches of their own where their readers would repeat them
+  // conversions to f32 are dispatches of their own where their readers would repeat them
   manager.addPass(createSeparateConversions());
+  // every bf16 result is rounded
+  manager.addPass(createKeepRounding());
   // annotations and source locations mean nothing to IREE
   manager.addPass(createStripAnnotations());
   manager.addPass(createStripDebugInfoPass());

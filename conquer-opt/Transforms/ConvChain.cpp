@@ -1,6 +1,8 @@
-//===- ConvChain.cpp - an i8 convolution and its epilogue in TOSA -----------------------------===//
+//===- ConvChain.cpp - a convolution and its epilogue in TOSA ---------------------------------===//
 
 #include "conquer-opt/Transforms/ConvChain.h"
+
+#include "conquer-opt/IR/Conquer.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Matchers.h"
@@ -60,25 +62,49 @@ Value otherOperand(Operation *op, Value value) {
   return op->getOperand(op->getOperand(0) == value ? 1 : 0);
 }
 
+/// The zero point, 0 for floats; none if it is not constant.
+std::optional<int32_t> constantZeroPoint(Value value) {
+  DenseElementsAttr attr;
+  if (!matchPattern(value, m_Constant(&attr)) || !attr.isSplat())
+    return std::nullopt;
+  if (isa<FloatType>(attr.getElementType())) // which TOSA wants to be 0
+    return 0;
+  return static_cast<int32_t>(attr.getSplatValue<APInt>().getSExtValue());
+}
+
+/// One bias per channel: of integer convolutions i32, of bf16 ones f32, which holds them exactly.
+DenseElementsAttr constantBias(Value value, int64_t channels) {
+  auto vector = [&](Type type) { return RankedTensorType::get({channels}, type); };
+  Builder builder(value.getContext());
+  if (isI32(getElementTypeOrSelf(value))) {
+    auto bias = constantPerChannel<int32_t>(value, channels);
+    return bias ? DenseElementsAttr::get(vector(builder.getI32Type()), ArrayRef<int32_t>(*bias))
+                : DenseElementsAttr();
+  }
+  auto bias = constantPerChannel<APFloat>(value, channels);
+  if (!bias)
+    return {};
+  auto floats =
+      llvm::map_to_vector(*bias, [](const APFloat &element) { return element.convertToFloat(); });
+  return DenseElementsAttr::get(vector(builder.getF32Type()), ArrayRef<float>(floats));
+}
+
 template <typename ConvOp>
 LogicalResult matchConv(ConvOp conv, int64_t channels, ConvChain &chain, std::string &reason) {
+  chain.last = conv;
   chain.input = conv.getInput();
   chain.weights = conv.getWeight();
-  DenseElementsAttr weights;
-  if (!matchPattern(chain.weights, m_Constant(&weights)))
+  if (!matchPattern(chain.weights, m_Constant()))
     return decline(reason, "the weights are not constant");
-  if (!isI8(weights.getElementType()))
-    return decline(reason, "the weights are not i8");
-  auto bias = constantPerChannel<int32_t>(conv.getBias(), channels);
-  if (!bias)
+  chain.bias = constantBias(conv.getBias(), channels);
+  if (!chain.bias)
     return decline(reason, "the bias is not constant");
-  auto inputZp = constantScalar<int8_t>(conv.getInputZp());
-  auto weightZp = constantScalar<int8_t>(conv.getWeightZp());
+  std::optional<int32_t> inputZp = constantZeroPoint(conv.getInputZp());
+  std::optional<int32_t> weightZp = constantZeroPoint(conv.getWeightZp());
   if (!inputZp || !weightZp)
     return decline(reason, "a zero point is not constant");
   if (*weightZp != 0)
     return decline(reason, "the zero point of the weights is not 0");
-  chain.bias = *bias;
   chain.inputZp = *inputZp;
   chain.pad = llvm::to_vector(conv.getPad());
   chain.stride = llvm::to_vector(conv.getStride());
@@ -142,7 +168,8 @@ bool setCodes(ConvChain &chain, int64_t zp, float low, float high) {
 }
 
 /// Extends a chain that ends in `clamp` by the conversion to i8, if that follows.
-void matchConversion(tosa::ClampOp clamp, float low, float high, ConvChain &chain) {
+void matchConversion(tosa::ClampOp clamp, ConvChain &chain) {
+  float low = chain.clampMinF32, high = chain.clampMaxF32;
   if (auto direct = onlyCast(clamp.getOutput(), isI8)) {
     if (setCodes(chain, 0, low, high))
       chain.last = direct;
@@ -165,8 +192,16 @@ void matchConversion(tosa::ClampOp clamp, float low, float high, ConvChain &chai
       chain.last = narrowed;
 }
 
-LogicalResult matchEpilogue(Value accumulator, int64_t channels, ConvChain &chain,
-                            std::string &reason) {
+void setBounds(ConvChain &chain, tosa::ClampOp clamp) {
+  chain.clampMinF32 =
+      std::max(chain.clampMinF32, cast<FloatAttr>(clamp.getMinVal()).getValue().convertToFloat());
+  chain.clampMaxF32 =
+      std::min(chain.clampMaxF32, cast<FloatAttr>(clamp.getMaxVal()).getValue().convertToFloat());
+}
+
+/// Of an i32 accumulator.
+LogicalResult matchIntegerEpilogue(Value accumulator, int64_t channels, ConvChain &chain,
+                                   std::string &reason) {
   auto toF32 = onlyCast(accumulator, isF32);
   auto mul = toF32 ? onlyUser<tosa::MulOp>(toF32.getOutput()) : tosa::MulOp();
   if (!mul)
@@ -177,26 +212,45 @@ LogicalResult matchEpilogue(Value accumulator, int64_t channels, ConvChain &chai
   for (float factor : *multiplier)
     if (!std::isfinite(factor * maxAccumulator))
       return decline(reason, "a multiplier is not finite or too large");
-  chain.multiplier = *multiplier;
+  chain.multiplier = DenseElementsAttr::get(
+      RankedTensorType::get({channels}, Builder(mul.getContext()).getF32Type()),
+      ArrayRef<float>(*multiplier));
   chain.last = mul;
 
   auto clamp = onlyUser<tosa::ClampOp>(mul.getOutput());
   if (!clamp)
     return success();
-  float low = cast<FloatAttr>(clamp.getMinVal()).getValue().convertToFloat();
-  float high = cast<FloatAttr>(clamp.getMaxVal()).getValue().convertToFloat();
-  chain.clampMinF32 = std::max(low, chain.clampMinF32);
-  chain.clampMaxF32 = std::min(high, chain.clampMaxF32);
+  setBounds(chain, clamp);
   chain.last = clamp;
-  matchConversion(clamp, low, high, chain);
+  matchConversion(clamp, chain);
+  return success();
+}
+
+/// Of a bf16 convolution: its kernel clamps before it rounds, which is the same, since rounding is
+/// monotonic and keeps the bounds, and lets NaN pass.
+LogicalResult matchFloatEpilogue(Operation *conv, ConvChain &chain, std::string &reason) {
+  if (!getElementTypeOrSelf(conv->getResult(0)).isBF16())
+    return decline(reason, "its result is not bf16");
+  auto accumulator = conv->getAttrOfType<TypeAttr>("acc_type");
+  if (!accumulator || !isF32(accumulator.getValue()))
+    return decline(reason, "its accumulator is not f32");
+  auto clamp = onlyUser<tosa::ClampOp>(conv->getResult(0));
+  if (clamp && clamp.getNanMode() == tosa::NanPropagationMode::PROPAGATE) {
+    setBounds(chain, clamp);
+    chain.last = clamp;
+  }
   return success();
 }
 
 } // namespace
 
-bool conquer::isFusibleConv(Operation *op) {
-  return isa<tosa::Conv2DOp, tosa::DepthwiseConv2DOp>(op) &&
-         isI8(getElementTypeOrSelf(op->getOperand(0)));
+std::optional<conquer::Precision> conquer::fusiblePrecision(Operation *op) {
+  if (!isa<tosa::Conv2DOp, tosa::DepthwiseConv2DOp>(op))
+    return std::nullopt;
+  std::optional<Precision> precision = getTypedPrecision(op);
+  bool fusible =
+      precision == Precision::I8 || precision == Precision::W4A8 || precision == Precision::BF16;
+  return fusible ? precision : std::nullopt;
 }
 
 FailureOr<ConvChain> conquer::matchConvChain(Operation *op, std::string &reason) {
@@ -219,7 +273,10 @@ FailureOr<ConvChain> conquer::matchConvChain(Operation *op, std::string &reason)
     ArrayRef<int64_t> weights = depthwise.getWeight().getType().getShape();
     skipCrop(type.getShape(), weights[0], weights[1], chain);
   }
-  if (failed(matchEpilogue(op->getResult(0), channels, chain, reason)))
+  LogicalResult epilogue = getTypedPrecision(op) == Precision::BF16
+                               ? matchFloatEpilogue(op, chain, reason)
+                               : matchIntegerEpilogue(op->getResult(0), channels, chain, reason);
+  if (failed(epilogue))
     return failure();
   return chain;
 }

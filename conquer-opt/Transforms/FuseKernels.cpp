@@ -1,6 +1,7 @@
-//===- FuseKernels.cpp - i8 convolutions and their epilogues become kernel calls --------------===//
+//===- FuseKernels.cpp - convolutions and their epilogues become kernel calls -----------------===//
 //
 // conv, cast, mul, clamp, cast, add, cast --> conquer.conv2d / conquer.depthwise_conv2d
+// conv, clamp (bf16)                      --> the same
 //
 //===------------------------------------------------------------------------------------------===//
 
@@ -22,37 +23,36 @@ using conquer::ConvChain;
 namespace {
 
 template <typename ConvOp, typename FusedOp> struct FuseConv : OpRewritePattern<ConvOp> {
-  using OpRewritePattern<ConvOp>::OpRewritePattern;
+  FuseConv(MLIRContext *context, const conquer::Profile &target)
+      : OpRewritePattern<ConvOp>(context), target(target) {}
 
   LogicalResult matchAndRewrite(ConvOp conv, PatternRewriter &rewriter) const override {
-    if (!conquer::isFusibleConv(conv))
-      return rewriter.notifyMatchFailure(conv, "not an i8 convolution");
+    std::optional<conquer::Precision> precision = conquer::fusiblePrecision(conv);
+    if (!precision || !target.usesKernel(conquer::getLayerKind(conv).str(), *precision))
+      return rewriter.notifyMatchFailure(conv, "not of a precision that has a kernel");
     std::string reason;
     FailureOr<ConvChain> chain = conquer::matchConvChain(conv, reason);
     if (failed(chain))
       return rewriter.notifyMatchFailure(conv, reason);
     Operation *last = chain->last;
     rewriter.setInsertionPoint(last);
-    int64_t channels = static_cast<int64_t>(chain->bias.size());
-    auto biasType = RankedTensorType::get({channels}, rewriter.getI32Type());
-    auto multiplierType = RankedTensorType::get({channels}, rewriter.getF32Type());
-    auto constant = [&](DenseElementsAttr value) {
-      return tosa::ConstOp::create(rewriter, conv.getLoc(), value.getType(), value);
+    auto constant = [&](DenseElementsAttr value) -> Value {
+      return value ? tosa::ConstOp::create(rewriter, conv.getLoc(), value.getType(), value)
+                   : Value();
     };
-    Value bias = constant(DenseElementsAttr::get(biasType, ArrayRef<int32_t>(chain->bias)));
-    Value multiplier =
-        constant(DenseElementsAttr::get(multiplierType, ArrayRef<float>(chain->multiplier)));
     auto fused = FusedOp::create(
-        rewriter, conv.getLoc(), last->getResult(0).getType(), chain->input, chain->weights, bias,
-        multiplier, chain->pad, chain->stride, chain->dilation, chain->inputZp, chain->outputZp,
-        chain->clampMin, chain->clampMax, llvm::APFloat(chain->clampMinF32),
-        llvm::APFloat(chain->clampMaxF32));
+        rewriter, conv.getLoc(), last->getResult(0).getType(), chain->input, chain->weights,
+        constant(chain->bias), constant(chain->multiplier), chain->pad, chain->stride,
+        chain->dilation, chain->inputZp, chain->outputZp, chain->clampMin, chain->clampMax,
+        llvm::APFloat(chain->clampMinF32), llvm::APFloat(chain->clampMaxF32));
     fused->setDiscardableAttrs(last->getDiscardableAttrDictionary());
     if (Attribute layer = conv->getAttr(conquer::layerAttrName))
       fused->setAttr(conquer::layerAttrName, layer);
     rewriter.replaceOp(last, fused->getResults());
     return success();
   }
+
+  const conquer::Profile &target;
 };
 
 struct FuseKernels : conquer::impl::FuseKernelsBase<FuseKernels> {
@@ -64,10 +64,9 @@ struct FuseKernels : conquer::impl::FuseKernelsBase<FuseKernels> {
     if (failed(target))
       return signalPassFailure();
     RewritePatternSet patterns(&getContext());
-    if (target->usesKernel("conv2d", conquer::Precision::I8))
-      patterns.add<FuseConv<tosa::Conv2DOp, conquer::Conv2DOp>>(&getContext());
-    if (target->usesKernel("depthwise_conv2d", conquer::Precision::I8))
-      patterns.add<FuseConv<tosa::DepthwiseConv2DOp, conquer::DepthwiseConv2DOp>>(&getContext());
+    patterns.add<FuseConv<tosa::Conv2DOp, conquer::Conv2DOp>,
+                 FuseConv<tosa::DepthwiseConv2DOp, conquer::DepthwiseConv2DOp>>(&getContext(),
+                                                                                *target);
     // Folding would turn constants into others and cost time; only dead ops go.
     GreedyRewriteConfig config;
     config.enableFolding(false);

@@ -7,6 +7,7 @@
 //
 //===------------------------------------------------------------------------------------------===//
 
+#include "conquer-opt/Transforms/ConvChain.h"
 #include "conquer-opt/Transforms/IreeDialects.h"
 #include "conquer-opt/Transforms/KernelExecutable.h"
 #include "conquer-opt/Transforms/Passes.h"
@@ -35,20 +36,6 @@ constexpr double workgroupSeconds = 50e-6;
 constexpr double depthwiseRate = 0.125;
 /// A rate for profiles that state none, in MAC/s.
 constexpr double defaultPeak = 10e9;
-
-/// What differs between the two ops.
-struct Kernel {
-  StringRef name; ///< the symbol without the level
-  const cq_integer_kernels &functions;
-  bool isDepthwise;
-};
-
-Kernel kernelOf(Operation *op, const cq_level &level) {
-  bool toF32 = getElementTypeOrSelf(op->getResult(0)).isF32();
-  if (isa<conquer::Conv2DOp>(op))
-    return {toF32 ? "cq_conv2d_i8_f32" : "cq_conv2d_i8_i8", level.conv2d_i8, false};
-  return {toF32 ? "cq_depthwise_i8_f32" : "cq_depthwise_i8_i8", level.depthwise_i8, true};
-}
 
 template <typename ConvOp>
 cq_conv2d_params geometryOf(ConvOp op, int64_t kernelH, int64_t kernelW) {
@@ -80,9 +67,9 @@ cq_conv2d_params paramsOf(Operation *op) {
   return geometryOf(depthwise, weights[0], weights[1]);
 }
 
-int64_t workgroupCount(const cq_conv2d_params &p, bool isDepthwise,
+int64_t workgroupCount(const cq_conv2d_params &p, bool isDepthwise, conquer::Precision precision,
                        const conquer::Profile &profile) {
-  auto peak = profile.peak.find(conquer::Precision::I8);
+  auto peak = profile.peak.find(precision);
   double rate = peak == profile.peak.end() ? defaultPeak : peak->second * 1e9;
   double pixels = static_cast<double>(p.batch) * p.out_h * p.out_w;
   double macs = pixels * p.out_c * p.kernel_h * p.kernel_w * (isDepthwise ? 1 : p.in_c);
@@ -92,23 +79,34 @@ int64_t workgroupCount(const cq_conv2d_params &p, bool isDepthwise,
   return static_cast<int64_t>(std::max(1.0, std::min(units, seconds / workgroupSeconds)));
 }
 
-/// The elements of a constant operand, also if it is a splat.
+/// The elements of a constant operand, also if it is a splat; i4 ones as the bytes that pack
+/// functions read.
 template <typename T>
 FailureOr<std::vector<T>> elementsOf(Operation *op, Value operand, const char *name) {
   DenseElementsAttr attr;
   if (!matchPattern(operand, m_Constant(&attr)))
     return op->emitOpError("has ") << name << " that are not constant, expected a tosa.const";
-  if (attr.isSplat())
-    return std::vector<T>(attr.getNumElements(), attr.getSplatValue<T>());
-  std::vector<T> values(attr.getNumElements());
-  std::memcpy(values.data(), attr.getRawData().data(), attr.getRawData().size());
+  std::vector<T> values;
+  values.reserve(attr.getNumElements());
+  if (auto floats = dyn_cast<DenseFPElementsAttr>(attr)) {
+    for (const APFloat &value : floats)
+      if constexpr (std::is_floating_point_v<T>)
+        values.push_back(value.convertToFloat());
+      else
+        values.push_back(static_cast<T>(value.bitcastToAPInt().getZExtValue()));
+  } else {
+    for (const APInt &value : attr.getValues<APInt>())
+      values.push_back(static_cast<T>(value.getSExtValue()));
+  }
   return values;
 }
 
+/// A constant vector of elements of that type, stored as Ts.
 template <typename T>
 Value constant(OpBuilder &builder, Location loc, Type elementType, const std::vector<T> &values) {
   auto type = RankedTensorType::get({static_cast<int64_t>(values.size())}, elementType);
-  auto attr = DenseElementsAttr::get(type, ArrayRef<T>(values));
+  ArrayRef<char> bytes(reinterpret_cast<const char *>(values.data()), values.size() * sizeof(T));
+  auto attr = DenseElementsAttr::getFromRawBuffer(type, bytes);
   return tosa::ConstOp::create(builder, loc, type, attr);
 }
 
@@ -120,38 +118,84 @@ std::vector<int32_t> words(const cq_conv2d_params &params) {
   return result;
 }
 
-LogicalResult lowerOp(Operation *op, const cq_level &level, const conquer::Profile &profile,
-                      conquer::KernelExecutable &executable) {
-  Kernel kernel = kernelOf(op, level);
-  cq_conv2d_params params = paramsOf(op);
+/// One call of a kernel: its symbol without the level, and its operands before the geometry.
+struct Call {
+  std::string kernel;
+  SmallVector<Value> operands;
+};
+
+FailureOr<Call> packInteger(Operation *op, const cq_integer_kernels &kernels,
+                            const cq_conv2d_params &params, StringRef name) {
   auto weights = elementsOf<int8_t>(op, op->getOperand(1), "weights");
   auto bias = elementsOf<int32_t>(op, op->getOperand(2), "biases");
   auto multiplier = elementsOf<float>(op, op->getOperand(3), "multipliers");
   if (failed(weights) || failed(bias) || failed(multiplier))
     return failure();
-  std::vector<int8_t> packedWeights(kernel.functions.size(&params));
+  std::vector<int8_t> packedWeights(kernels.size(&params));
   std::vector<int32_t> packedBias(bias->size());
-  kernel.functions.pack(weights->data(), bias->data(), &params, packedWeights.data(),
-                        packedBias.data());
-
+  kernels.pack(weights->data(), bias->data(), &params, packedWeights.data(), packedBias.data());
   OpBuilder builder(op);
   Location loc = op->getLoc();
-  Type i8 = builder.getI8Type(), i32 = builder.getI32Type(), f32 = builder.getF32Type();
-  Value count = arith::ConstantIndexOp::create(builder, loc,
-                                               workgroupCount(params, kernel.isDepthwise, profile));
-  Value operands[] = {count,
-                      op->getOperand(0),
-                      constant(builder, loc, i8, packedWeights),
-                      constant(builder, loc, i32, packedBias),
-                      constant(builder, loc, f32, *multiplier),
-                      constant(builder, loc, i32, words(params))};
+  bool toF32 = getElementTypeOrSelf(op->getResult(0)).isF32();
+  return Call{(name + (toF32 ? "_f32" : "_i8")).str(),
+              {op->getOperand(0), constant(builder, loc, builder.getI8Type(), packedWeights),
+               constant(builder, loc, builder.getI32Type(), packedBias),
+               constant(builder, loc, builder.getF32Type(), *multiplier)}};
+}
+
+FailureOr<Call> packBF16(Operation *op, const cq_bf16_kernels &kernels,
+                         const cq_conv2d_params &params, StringRef name) {
+  auto weights = elementsOf<uint16_t>(op, op->getOperand(1), "weights");
+  auto bias = elementsOf<float>(op, op->getOperand(2), "biases");
+  if (failed(weights) || failed(bias))
+    return failure();
+  std::vector<uint16_t> packedWeights(kernels.size(&params));
+  kernels.pack(weights->data(), &params, packedWeights.data());
+  OpBuilder builder(op);
+  Location loc = op->getLoc();
+  return Call{name.str(),
+              {op->getOperand(0), constant(builder, loc, builder.getBF16Type(), packedWeights),
+               constant(builder, loc, builder.getF32Type(), *bias)}};
+}
+
+FailureOr<Call> pack(Operation *op, conquer::Precision precision, const cq_level &level,
+                     const cq_conv2d_params &params) {
+  bool depthwise = isa<conquer::DepthwiseConv2DOp>(op);
+  std::string name = std::string(depthwise ? "cq_depthwise_" : "cq_conv2d_") +
+                     std::string(conquer::precisionName(precision));
+  if (precision == conquer::Precision::BF16)
+    return packBF16(op, depthwise ? level.depthwise_bf16 : level.conv2d_bf16, params, name);
+  if (precision == conquer::Precision::W4A8)
+    return packInteger(op, depthwise ? level.depthwise_w4a8 : level.conv2d_w4a8, params, name);
+  return packInteger(op, depthwise ? level.depthwise_i8 : level.conv2d_i8, params, name);
+}
+
+LogicalResult lowerOp(Operation *op, const cq_level &level, const conquer::Profile &profile,
+                      conquer::KernelExecutable &executable) {
+  conquer::Precision precision = *conquer::getTypedPrecision(op);
+  cq_conv2d_params params = paramsOf(op);
+  OpBuilder builder(op);
+  Location loc = op->getLoc();
+  bool depthwise = isa<conquer::DepthwiseConv2DOp>(op);
+  SmallVector<Value> operands = {arith::ConstantIndexOp::create(
+      builder, loc, workgroupCount(params, depthwise, precision, profile))};
+  FailureOr<Call> call = pack(op, precision, level, params);
+  if (failed(call))
+    return failure();
+  operands.append(call->operands);
+  operands.push_back(constant(builder, loc, builder.getI32Type(), words(params)));
   Type output = op->getResult(0).getType();
-  SymbolRefAttr entry =
-      executable.getExport(kernel.name, {i8, i8, i32, f32, i32, getElementTypeOrSelf(output)});
-  // One workload value, five operands, no dynamic dimensions; no operand is overwritten.
+  SmallVector<Type> elements;
+  for (Value operand : ArrayRef(operands).drop_front())
+    elements.push_back(getElementTypeOrSelf(operand));
+  elements.push_back(getElementTypeOrSelf(output));
+  // One workload value, the operands, no dynamic dimensions; no operand is overwritten.
+  auto numOperands = static_cast<int32_t>(operands.size()) - 1;
   NamedAttribute attributes[] = {
-      builder.getNamedAttr("entry_points", builder.getArrayAttr(entry)),
-      builder.getNamedAttr("operandSegmentSizes", builder.getDenseI32ArrayAttr({1, 5, 0, 0})),
+      builder.getNamedAttr("entry_points",
+                           builder.getArrayAttr(executable.getExport(call->kernel, elements))),
+      builder.getNamedAttr("operandSegmentSizes",
+                           builder.getDenseI32ArrayAttr({1, numOperands, 0, 0})),
       builder.getNamedAttr("tied_operands", builder.getIndexArrayAttr({-1}))};
   OperationState state(loc, "flow.dispatch", operands, output, attributes);
   op->replaceAllUsesWith(builder.create(state));
@@ -159,15 +203,37 @@ LogicalResult lowerOp(Operation *op, const cq_level &level, const conquer::Profi
   return success();
 }
 
+/// Layers whose weights or accumulators IREE must not see; they have no other form than a kernel.
+LogicalResult refuseWithoutKernel(Operation *op) {
+  if (!conquer::isLayer(op) || isa<conquer::ConquerDialect>(op->getDialect()))
+    return success();
+  std::optional<conquer::Precision> precision = conquer::getTypedPrecision(op);
+  if (precision != conquer::Precision::W4A8 && precision != conquer::Precision::W8A16)
+    return success();
+  std::string reason = "there is none for its kind and precision";
+  if (conquer::fusiblePrecision(op) && succeeded(conquer::matchConvChain(op, reason)))
+    reason = "the profile names none, or fuse has not run";
+  auto layer = op->getAttrOfType<StringAttr>(conquer::layerAttrName);
+  return op->emitError() << conquer::precisionName(*precision) << " layer '"
+                         << (layer ? layer.getValue() : conquer::getId(op))
+                         << "' has no kernel: " << reason
+                         << "; expected a kernel, because IREE computes i4 and i48 wrongly on some "
+                            "targets; give the layer another precision, or take the TOSA form that "
+                            "quantize writes to another compiler";
+}
+
 struct LowerKernels : conquer::impl::LowerKernelsBase<LowerKernels> {
   using LowerKernelsBase::LowerKernelsBase;
 
   void runOnOperation() override {
     SmallVector<Operation *> fused;
-    getOperation().walk([&](Operation *op) {
+    WalkResult checked = getOperation().walk([&](Operation *op) -> WalkResult {
       if (isa<conquer::Conv2DOp, conquer::DepthwiseConv2DOp>(op))
         fused.push_back(op);
+      return refuseWithoutKernel(op);
     });
+    if (checked.wasInterrupted())
+      return signalPassFailure();
     if (fused.empty())
       return;
     FailureOr<conquer::Profile> target =

@@ -199,13 +199,15 @@ def VerifyQuantizedPass : Pass<"conquer-verify-quantized", "::mlir::ModuleOp"> {
 //===----------------------------------------------------------------------------------===//
 
 def FuseKernels : Pass<"conquer-fuse-kernels", "::mlir::func::FuncOp"> {
-  let summary = "Turn i8 convolutions and their float32 epilogues into kernel calls";
+  let summary = "Turn convolutions and their epilogues into kernel calls";
   let description = [{
-    Needs quantised TOSA. An i8 `tosa.conv2d` or `tosa.depthwise_conv2d` with constant weights whose accumulator goes, and
+    Needs quantised TOSA. A `tosa.conv2d` or `tosa.depthwise_conv2d` on i8 values, with constant weights of i8 or i4, whose accumulator goes, and
     goes only, through cast to f32, mul by a constant per channel and, optionally, clamp becomes one `conquer` op with f32
-    result; where cast to i32, add of the zero point and cast to i8 follow, one with i8 result. The fused op has the
+    result; where cast to i32, add of the zero point and cast to i8 follow, one with i8 result. A bf16 convolution with
+    constant weights, f32 accumulator and bf16 result becomes one `conquer` op with the clamp that follows. The fused op has the
     discardable attributes of the last op of the chain and the `conquer.layer` of the convolution. A crop before the convolution
-    that only takes away rows and columns the windows do not reach (TOSA wants exact divisions, kernels do not) is dropped. Leaves what the profile has no kernel for and what the fused op
+    that only takes away rows and columns the windows do not reach (TOSA wants exact divisions, kernels do not) is dropped. Leaves
+    what the profile has no kernel for and what the fused op
     cannot express (see `conquer-verify-fused`). Fails only if the profile cannot be read. Example:
     test/Transforms/fuse-kernels.mlir.
   }];
@@ -219,8 +221,8 @@ def FuseKernels : Pass<"conquer-fuse-kernels", "::mlir::func::FuncOp"> {
 def VerifyFused : Pass<"conquer-verify-fused", "::mlir::func::FuncOp"> {
   let summary = "Check that every fused op has a kernel on the target";
   let description = [{
-    The contract of the fuse stage. An op of the conquer dialect whose kind the profile does not run on a kernel in i8 is an
-    error. An i8 convolution that could have had a kernel and was left in TOSA gets a remark that says why; it is correct, but
+    The contract of the fuse stage. An op of the conquer dialect whose kind and precision the profile does not run on a kernel is an
+    error. A convolution that could have had a kernel and was left in TOSA gets a remark that says why; it is correct, but
     slow. Changes nothing. Example: test/Transforms/verify-fused-invalid.mlir.
   }];
   let options = [
@@ -249,7 +251,8 @@ def LowerKernels : Pass<"conquer-lower-kernels", "::mlir::ModuleOp"> {
     Needs fused IR with constant weights, bias and multipliers. Each conquer op becomes a `flow.dispatch` of one of the exports of
     a `stream.executable` that calls the level's kernel; weights are packed here, the geometry becomes a constant. The work is split
     into workgroups of about 50 microseconds. IREE's dialects are opaque here (IreeDialects.h). Fails where an operand that must be constant
-    is not, or the profile's kernel level is not part of this build. Example: test/Transforms/lower-kernels.mlir.
+    is not, or the profile's kernel level is not part of this build. Fails at a w4a8 or w8a16 layer that is no conquer op: IREE computes
+    i4 and i48 wrongly on some targets. Example: test/Transforms/lower-kernels.mlir.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::tosa::TosaDialect",
                            "::conquer::FlowDialect", "::conquer::HalDialect", "::conquer::StreamDialect"];
@@ -260,12 +263,23 @@ def LowerKernels : Pass<"conquer-lower-kernels", "::mlir::ModuleOp"> {
 }
 
 def SeparateConversions : Pass<"conquer-separate-conversions", "::mlir::ModuleOp"> {
-  let summary = "Keep IREE from recomputing conversions from i8 inside their readers";
+  let summary = "Keep IREE from recomputing conversions to f32 inside their readers";
   let description = [{
-    Puts a `util.optimization_barrier` between a conversion from i8 to f32 (cast, sub, cast, mul) and each reader that uses elements more
+    Puts a `util.optimization_barrier` between a conversion to f32, from i8 (cast, sub, cast, mul), bf16 or f16 (cast), and each reader that uses elements more
     than once or only some of them: convolution, matmul, pooling, pad, slice. IREE would clone the conversion into the reader's dispatch, for
     the whole tensor at once, on a stack of 32 KiB. Elementwise readers keep the conversion, which IREE fuses well. Never fails. Example:
     test/Transforms/separate-conversions.mlir.
+  }];
+  let dependentDialects = ["::mlir::tosa::TosaDialect", "::conquer::UtilDialect"];
+}
+
+def KeepRounding : Pass<"conquer-keep-rounding", "::mlir::ModuleOp"> {
+  let summary = "Keep IREE from dropping the bf16 roundings between two ops";
+  let description = [{
+    Puts a `util.optimization_barrier` between a TOSA op that rounds its result to bf16 and the TOSA ops that read it: within one dispatch IREE
+    would compute both in f32 and round once. Ops that only choose among elements (reshape, clamp, max_pool ...) round nothing, and kernels
+    read what is in memory. f16 needs no barrier: IREE rounds every f16 result. Never fails. Example:
+    test/Transforms/keep-rounding.mlir.
   }];
   let dependentDialects = ["::mlir::tosa::TosaDialect", "::conquer::UtilDialect"];
 }

@@ -1,8 +1,8 @@
 //===- SeparateConversions.cpp - keep IREE from recomputing conversions -----------------------===//
 //
-// IREE clones a conversion from i8 to f32 into the dispatch of each reader. A reader that uses an
-// element many times, or only a part of the tensor, then converts the whole tensor on its stack:
-// slow, and beyond 32 KiB an error of iree-compile.
+// IREE clones a conversion from i8, bf16 or f16 to f32 into the dispatch of each reader. A reader
+// that uses an element many times, or only a part of the tensor, then converts the whole tensor on
+// its stack: slow, and beyond 32 KiB an error of iree-compile.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -19,10 +19,15 @@ namespace conquer {
 
 namespace {
 
-/// Is `op` the last of (cast i8 -> i32, sub zero point, cast to f32, mul scale)? The subtraction is
-/// missing where the zero point is 0.
-bool isDequantization(tosa::MulOp op) {
-  auto toFloat = op.getInput1().getDefiningOp<tosa::CastOp>();
+/// Is `op` a cast from bf16 or f16 to f32, or the last of (cast i8 -> i32, sub zero point, cast to
+/// f32, mul scale)? The subtraction is missing where the zero point is 0.
+bool widens(Operation *op) {
+  if (auto cast = dyn_cast<tosa::CastOp>(op)) {
+    Type from = getElementTypeOrSelf(cast.getInput());
+    return getElementTypeOrSelf(cast.getType()).isF32() && (from.isBF16() || from.isF16());
+  }
+  auto mul = dyn_cast<tosa::MulOp>(op);
+  auto toFloat = mul ? mul.getInput1().getDefiningOp<tosa::CastOp>() : tosa::CastOp();
   if (!toFloat || !getElementTypeOrSelf(toFloat.getType()).isF32())
     return false;
   Value integer = toFloat.getInput();
@@ -43,12 +48,12 @@ struct SeparateConversions : conquer::impl::SeparateConversionsBase<SeparateConv
   using SeparateConversionsBase::SeparateConversionsBase;
 
   void runOnOperation() override {
-    getOperation().walk([](tosa::MulOp op) {
-      if (!isDequantization(op) || llvm::none_of(op->getUsers(), readsUnevenly))
+    getOperation().walk([](Operation *op) {
+      if (!widens(op) || llvm::none_of(op->getUsers(), readsUnevenly))
         return;
       OpBuilder builder(op->getContext());
       builder.setInsertionPointAfter(op);
-      OperationState state(op.getLoc(), "util.optimization_barrier", op->getResults(),
+      OperationState state(op->getLoc(), "util.optimization_barrier", op->getResults(),
                            op->getResultTypes());
       Operation *barrier = builder.create(state);
       op->getResult(0).replaceUsesWithIf(

@@ -30,17 +30,22 @@ struct VerifyFused : conquer::impl::VerifyFusedBase<VerifyFused> {
 private:
   static WalkResult check(Operation *op, const conquer::Profile &target) {
     std::string kind = conquer::getLayerKind(op).str();
-    bool hasKernel = target.usesKernel(kind, conquer::Precision::I8);
-    if (isa<conquer::ConquerDialect>(op->getDialect()) && !hasKernel)
-      return op->emitError("profile '")
-             << target.name << "' has no i8 kernel for '" << kind
-             << "', expected one for every fused op; fuse and lower with the same profile";
-    if (conquer::isFusibleConv(op) && hasKernel) {
+    if (isa<conquer::ConquerDialect>(op->getDialect())) {
+      conquer::Precision precision = *conquer::getTypedPrecision(op);
+      if (!target.usesKernel(kind, precision))
+        return op->emitError("profile '")
+               << target.name << "' has no " << conquer::precisionName(precision) << " kernel for '"
+               << kind
+               << "', expected one for every fused op; fuse and lower with the same profile";
+    }
+    std::optional<conquer::Precision> precision = conquer::fusiblePrecision(op);
+    if (precision && target.usesKernel(kind, *precision)) {
       std::string reason = "fusion has not run";
       (void)conquer::matchConvChain(op, reason);
       auto layer = op->getAttrOfType<StringAttr>(conquer::layerAttrName);
-      op->emitRemark("i8 layer '") << (layer ? layer.getValue() : conquer::getId(op))
-                                   << "' stays without a kernel: " << reason;
+      op->emitRemark() << conquer::precisionName(*precision) << " layer '"
+                       << (layer ? layer.getValue() : conquer::getId(op))
+                       << "' stays without a kernel: " << reason;
     }
     return WalkResult::advance();
   }

@@ -52,10 +52,10 @@ typedef void (*cq_f32_fn)(const float *input, const float *weights, const float 
                           const cq_conv2d_params *params, float *output, size_t workgroup,
                           size_t workgroup_count);
 /// Convolution of bf16 values (the upper halves of f32): f32 sum over ky, kx, ic, then the f32
-/// bias, then clamp to clamp_*_f32 (bf16 numbers or infinities; NaN passes), then one rounding to
-/// nearest even. Products of bf16 are exact in f32, so that FMA changes nothing but near the ends
-/// of f32's range; levels with a dot product of pairs sum in another order and take denormals as 0.
-/// Weights are finite.
+/// bias, then clamp to clamp_*_f32 (bf16 numbers; infinities and +-FLT_MAX bound nothing; NaN
+/// passes), then one rounding to nearest even. Products of bf16 are exact in f32, so that FMA
+/// changes nothing but near the ends of f32's range; levels with a dot product of pairs sum in
+/// another order and take denormals as 0. Weights are finite.
 typedef void (*cq_bf16_fn)(const uint16_t *input, const uint16_t *weights, const float *bias,
                            const cq_conv2d_params *params, uint16_t *output, size_t workgroup,
                            size_t workgroup_count);

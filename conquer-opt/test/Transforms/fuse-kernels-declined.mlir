@@ -1,5 +1,6 @@
-// Each reason for which an i8 convolution stays in TOSA.
-// RUN: conquer-opt %s --split-input-file --verify-diagnostics --conquer-fuse-pipeline="profile=x86-64 profile-dir=%profiles" -o /dev/null
+// Each reason for which a convolution stays in TOSA.
+// RUN: sed -e 's/"i8": "kernel"/"bf16": "kernel", "i8": "kernel", "w4a8": "kernel"/' %profiles/x86-64.json > %t.json
+// RUN: conquer-opt %s --split-input-file --verify-diagnostics --conquer-fuse-pipeline="profile=%t.json" -o /dev/null
 
 func.func @variable_weights(%x: tensor<1x1x1x2xi8>, %w: tensor<2x1x1x2xi8>) -> tensor<1x1x1x2xi32> {
   %b = "tosa.const"() <{values = dense<7> : tensor<2xi32>}> : () -> tensor<2xi32>
@@ -81,4 +82,15 @@ func.func @huge_multiplier(%x: tensor<1x1x1x2xi8>) -> tensor<1x1x1x2xf32> {
   %1 = tosa.cast %0 : (tensor<1x1x1x2xi32>) -> tensor<1x1x1x2xf32>
   %2 = tosa.mul %1, %m, %zero : (tensor<1x1x1x2xf32>, tensor<1x1x1x1xf32>, tensor<1xi8>) -> tensor<1x1x1x2xf32>
   return %2 : tensor<1x1x1x2xf32>
+}
+
+// -----
+
+func.func @wide_result(%x: tensor<1x1x1x2xbf16>) -> tensor<1x1x1x2xf32> {
+  %w = "tosa.const"() <{values = dense<2.0> : tensor<2x1x1x2xbf16>}> : () -> tensor<2x1x1x2xbf16>
+  %b = "tosa.const"() <{values = dense<7.0> : tensor<2xf32>}> : () -> tensor<2xf32>
+  %zero = "tosa.const"() <{values = dense<0.0> : tensor<1xbf16>}> : () -> tensor<1xbf16>
+  // expected-remark @+1 {{bf16 layer 'a' stays without a kernel: its result is not bf16}}
+  %0 = tosa.conv2d %x, %w, %b, %zero, %zero {conquer.id = "a", acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : (tensor<1x1x1x2xbf16>, tensor<2x1x1x2xbf16>, tensor<2xf32>, tensor<1xbf16>, tensor<1xbf16>) -> tensor<1x1x1x2xf32>
+  return %0 : tensor<1x1x1x2xf32>
 }

@@ -20,3 +20,27 @@ func.func @variable_bias(%x: tensor<1x1x1x2xi8>, %b: tensor<2xi32>) -> tensor<1x
   %0 = conquer.conv2d %x, %w, %b, %m {dilation = array<i64: 1, 1>, input_zp = 0 : i32, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : (tensor<1x1x1x2xi8>, tensor<2x1x1x2xi8>, tensor<2xi32>, tensor<2xf32>) -> tensor<1x1x1x2xi8>
   return %0 : tensor<1x1x1x2xi8>
 }
+
+// -----
+
+func.func @no_w4a8_kernel(%x: tensor<1x1x1x2xi8>) -> tensor<1x1x1x2xi32> {
+  %w = "tosa.const"() <{values = dense<2> : tensor<2x1x1x2xi4>}> : () -> tensor<2x1x1x2xi4>
+  %b = "tosa.const"() <{values = dense<7> : tensor<2xi32>}> : () -> tensor<2xi32>
+  %zero = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %zero4 = "tosa.const"() <{values = dense<0> : tensor<1xi4>}> : () -> tensor<1xi4>
+  // expected-error @+1 {{w4a8 layer 'a' has no kernel: the accumulator is not followed by a cast to f32 and a mul alone; expected a kernel, because IREE computes i4 and i48 wrongly on some targets; give the layer another precision}}
+  %0 = tosa.conv2d %x, %w, %b, %zero, %zero4 {conquer.layer = "a", acc_type = i32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : (tensor<1x1x1x2xi8>, tensor<2x1x1x2xi4>, tensor<2xi32>, tensor<1xi8>, tensor<1xi4>) -> tensor<1x1x1x2xi32>
+  return %0 : tensor<1x1x1x2xi32>
+}
+
+// -----
+
+func.func @no_w8a16_kernel(%x: tensor<1x1x1x2xi16>) -> tensor<1x1x1x2xi48> {
+  %w = "tosa.const"() <{values = dense<2> : tensor<2x1x1x2xi8>}> : () -> tensor<2x1x1x2xi8>
+  %b = "tosa.const"() <{values = dense<7> : tensor<2xi48>}> : () -> tensor<2xi48>
+  %zero16 = "tosa.const"() <{values = dense<0> : tensor<1xi16>}> : () -> tensor<1xi16>
+  %zero = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+  // expected-error @+1 {{w8a16 layer 'b' has no kernel: there is none for its kind and precision}}
+  %0 = tosa.conv2d %x, %w, %b, %zero16, %zero {conquer.id = "b", acc_type = i48, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : (tensor<1x1x1x2xi16>, tensor<2x1x1x2xi8>, tensor<2xi48>, tensor<1xi16>, tensor<1xi8>) -> tensor<1x1x1x2xi48>
+  return %0 : tensor<1x1x1x2xi48>
+}

@@ -46,3 +46,14 @@ func.func @requantisation(%acc: tensor<1x4x4x8xi32>) -> tensor<1x2x2x8xf32> {
   %2 = tosa.max_pool2d %1 {kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : (tensor<1x4x4x8xf32>) -> tensor<1x2x2x8xf32>
   return %2 : tensor<1x2x2x8xf32>
 }
+
+// bf16 to f32, as i8 to f32.
+// CHECK-LABEL: @from_bf16
+// CHECK: %[[F:.*]] = tosa.cast
+// CHECK: %[[B:.*]] = "util.optimization_barrier"(%[[F]])
+// CHECK: tosa.max_pool2d %[[B]]
+func.func @from_bf16(%x: tensor<1x4x4x8xbf16>) -> tensor<1x2x2x8xf32> {
+  %0 = tosa.cast %x : (tensor<1x4x4x8xbf16>) -> tensor<1x4x4x8xf32>
+  %1 = tosa.max_pool2d %0 {kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : (tensor<1x4x4x8xf32>) -> tensor<1x2x2x8xf32>
+  return %1 : tensor<1x2x2x8xf32>
+}
