@@ -11,6 +11,8 @@
 #include <fstream>
 #include <sstream>
 
+#include <sys/utsname.h>
+
 namespace conquer {
 
 using Json = nlohmann::ordered_json;
@@ -18,9 +20,22 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const char *codegenName(Codegen codegen) { return codegen == Codegen::Kernel ? "kernel" : "iree"; }
-const char *requantName(Requant requant) {
-  return requant == Requant::Float32 ? "float32" : "integer";
+/// Names of an enumeration, by its values.
+constexpr const char *codegenNames[] = {"kernel", "iree", "tosa"};
+constexpr const char *driverNames[] = {"local", "vulkan", "cuda", "hip", "none"};
+constexpr const char *requantNames[] = {"float32", "integer"};
+
+/// The value of an enumeration whose name the field holds.
+template <typename Enum, size_t N>
+Enum readName(JsonReader &reader, const std::string &key, const char *const (&names)[N]) {
+  std::string text = reader.string(key), expected;
+  for (size_t i = 0; i < N; ++i) {
+    if (text == names[i])
+      return static_cast<Enum>(i);
+    expected += (i == 0 ? "'" : i + 1 == N ? " or '" : ", '") + std::string(names[i]) + "'";
+  }
+  reader.fail(key, "is '" + text + "'", expected);
+  return Enum();
 }
 
 /// Reads {"f32": "iree", "i8": "kernel"}.
@@ -32,10 +47,11 @@ OpSupport readOpSupport(JsonReader reader) {
       reader.fail(key, "unknown precision", "one of " + precisionNames(allPrecisions));
       return support;
     }
-    std::string codegen = reader.string(key);
-    if (codegen != "kernel" && codegen != "iree")
-      reader.fail(key, "is '" + codegen + "'", "'kernel' or 'iree'");
-    support.precisions[*precision] = codegen == "kernel" ? Codegen::Kernel : Codegen::Iree;
+    auto codegen = readName<Codegen>(reader, key, codegenNames);
+    if (codegen == Codegen::Iree &&
+        (*precision == Precision::W4A8 || *precision == Precision::W8A16))
+      reader.fail(key, "is 'iree'", "'kernel' or 'tosa', because IREE computes i4 and i48 wrongly");
+    support.precisions[*precision] = codegen;
   }
   if (!support.precisions.count(Precision::F32))
     reader.fail("", "lacks f32", "f32 among the precisions, the fallback of every layer");
@@ -67,6 +83,23 @@ std::map<Precision, double> readPeak(JsonReader reader) {
   return peak;
 }
 
+/// Whether the code of every op can be made and run the way the profile says.
+void checkCodegen(const Profile &profile, JsonReader &reader) {
+  bool isCpu = profile.arch == "x86_64" || profile.arch == "aarch64";
+  if (profile.driver == Driver::Local && !isCpu)
+    reader.fail("driver", "is 'local'", "the driver of the device, where arch is no CPU");
+  for (const auto &[kind, support] : profile.ops)
+    for (const auto &[precision, codegen] : support.precisions) {
+      std::string field = "ops." + kind + "." + std::string(precisionName(precision));
+      if ((codegen == Codegen::Tosa) != (profile.driver == Driver::None))
+        reader.fail(field, std::string("is '") + codegenNames[static_cast<size_t>(codegen)] + "'",
+                    "'tosa' where the driver is 'none', and only there");
+      if (codegen == Codegen::Kernel &&
+          (profile.driver != Driver::Local || profile.kernelLevel == "none"))
+        reader.fail(field, "is 'kernel'", "a CPU with the driver 'local' and a kernel_level");
+    }
+}
+
 Profile readFields(JsonReader &reader) {
   Profile profile;
   reader.header("conquer.profile");
@@ -74,14 +107,13 @@ Profile readFields(JsonReader &reader) {
   profile.description = reader.string("description");
   profile.source = reader.string("source");
   profile.arch = reader.string("arch");
-  if (profile.arch != "x86_64")
-    reader.fail("arch", "is '" + profile.arch + "'", "'x86_64'");
+  static const std::vector<std::string> archs = {"x86_64", "aarch64", "gpu", "npu"};
+  if (std::find(archs.begin(), archs.end(), profile.arch) == archs.end())
+    reader.fail("arch", "is '" + profile.arch + "'", "'x86_64', 'aarch64', 'gpu' or 'npu'");
+  profile.driver = readName<Driver>(reader, "driver", driverNames);
   profile.features = reader.strings("features");
   profile.kernelLevel = reader.string("kernel_level");
-  std::string requant = reader.string("requant");
-  if (requant != "float32" && requant != "integer")
-    reader.fail("requant", "is '" + requant + "'", "'float32' or 'integer'");
-  profile.requant = requant == "integer" ? Requant::Integer : Requant::Float32;
+  profile.requant = readName<Requant>(reader, "requant", requantNames);
   profile.ops = readOps(reader.object("ops"));
   profile.ireeFlags = reader.strings("iree_flags");
   profile.threads = static_cast<int>(reader.integer("threads"));
@@ -89,6 +121,9 @@ Profile readFields(JsonReader &reader) {
     reader.fail("threads", "is " + std::to_string(profile.threads), "1 to 1024");
   profile.peak = readPeak(reader.object("peak_gmacs"));
   profile.bandwidth = reader.number("bandwidth_gbps");
+  if (profile.bandwidth <= 0)
+    reader.fail("bandwidth_gbps", "is " + std::to_string(profile.bandwidth), "more than 0");
+  checkCodegen(profile, reader);
   reader.finish();
   return profile;
 }
@@ -108,7 +143,7 @@ Result<Profile> detectHost(const std::string &folder) {
     Result<Profile> profile = readProfile(path);
     if (!profile)
       return profile.error();
-    bool fits = profile->arch == "x86_64" && missingFeatures(*profile).empty();
+    bool fits = profile->arch == hostArch() && missingFeatures(*profile).empty();
     if (fits && (!best || profile->features.size() > best->features.size()))
       best = *profile;
   }
@@ -155,13 +190,15 @@ std::string Profile::toJson() const {
                {"description", description},
                {"source", source},
                {"arch", arch},
+               {"driver", driverNames[static_cast<size_t>(driver)]},
                {"features", features},
                {"kernel_level", kernelLevel},
-               {"requant", requantName(requant)}};
+               {"requant", requantNames[static_cast<size_t>(requant)]}};
   json["ops"] = Json::object();
   for (const auto &[kind, support] : ops)
     for (const auto &[precision, codegen] : support.precisions)
-      json["ops"][kind][std::string(precisionName(precision))] = codegenName(codegen);
+      json["ops"][kind][std::string(precisionName(precision))] =
+          codegenNames[static_cast<size_t>(codegen)];
   json["iree_flags"] = ireeFlags;
   json["threads"] = threads;
   json["peak_gmacs"] = Json::object();
@@ -199,6 +236,11 @@ std::string defaultProfileFolder() {
   std::error_code error;
   fs::path program = fs::read_symlink("/proc/self/exe", error);
   return (program.parent_path() / "data" / "profiles").string();
+}
+
+std::string hostArch() {
+  utsname names;
+  return uname(&names) == 0 ? names.machine : "";
 }
 
 std::vector<std::string> hostFeatures() {

@@ -27,6 +27,16 @@ enum class Requant {
 enum class Codegen {
   Kernel, ///< a microkernel of conquer-opt/kernels at the profile's ISA level
   Iree,   ///< IREE's own code generation from TOSA
+  Tosa,   ///< none of ours: the quantised TOSA is the product, for the device's own compiler
+};
+
+/// How IREE's runtime reaches the device.
+enum class Driver {
+  Local,  ///< threads of the CPU: local-sync, local-task
+  Vulkan, ///< the others are drivers of the same name
+  Cuda,
+  Hip,
+  None, ///< IREE does not compile for the device
 };
 
 /// What the target can do with one kind of op ("conv2d", "depthwise_conv2d", "transpose_conv2d",
@@ -40,16 +50,18 @@ struct Profile {
   std::string name;
   std::string description;
   std::string source; ///< where the figures below come from
-  std::string arch;   ///< "x86_64"
+  std::string arch;   ///< "x86_64", "aarch64", "gpu" or "npu"
+  Driver driver = Driver::Local;
   std::vector<std::string>
       features;            ///< CPU flags the device must have, spelled as in /proc/cpuinfo
-  std::string kernelLevel; ///< a level of conquer-opt/kernels: "portable", "avx512vnni"
+  std::string kernelLevel; ///< a level of conquer-opt/kernels such as "avx512vnni", or "none"
   Requant requant = Requant::Float32;
   std::map<std::string, OpSupport> ops;
   std::vector<std::string> ireeFlags; ///< for iree-compile, in order
   int threads = 1;                    ///< default thread count of measurements
-  std::map<Precision, double> peak;   ///< GMAC/s of one core; sizes the workgroups of kernels
-  double bandwidth = 0;               ///< GB/s of main memory, for reports
+  std::map<Precision, double> peak;   ///< GMAC/s of one core (GPU, NPU: of the device)
+  double bandwidth = 0; ///< GB/s that one core (GPU, NPU: the device) reads from main memory; with
+                        ///< peak it sizes the workgroups of kernels
 
   /// The legal precisions of an op kind, widest first; only F32 for kinds the profile does not
   /// list.
@@ -72,10 +84,14 @@ Result<Profile> loadProfile(const std::string &nameOrPath, const std::string &fo
 /// The profiles beside the running program: <folder of the program>/data/profiles.
 std::string defaultProfileFolder();
 
+/// The architecture of this CPU, as profiles spell it.
+std::string hostArch();
+
 /// The flags of this CPU, sorted, spelled as in /proc/cpuinfo.
 std::vector<std::string> hostFeatures();
 
-/// Which of the profile's features this CPU lacks; empty if the device's code can run here.
+/// Which of the profile's features this CPU lacks; empty if code for a CPU of its architecture can
+/// run here.
 std::vector<std::string> missingFeatures(const Profile &profile);
 
 } // namespace conquer

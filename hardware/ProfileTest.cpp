@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
 #include <fstream>
 
 using namespace conquer;
@@ -29,17 +30,34 @@ std::string changedProfile(const std::string &from, const std::string &to) {
 }
 
 TEST(Profile, ReadsEveryProfileOfTheTree) {
-  for (const char *name : {"x86-64", "epyc-avx512vnni"}) {
+  size_t count = 0;
+  for (const auto &entry : std::filesystem::directory_iterator(CONQUER_PROFILES)) {
+    std::string name = entry.path().stem();
     Result<Profile> profile = loadProfile(name, CONQUER_PROFILES);
     ASSERT_TRUE(profile) << profile.error().message();
     EXPECT_EQ(profile->name, name);
     EXPECT_TRUE(profile->allows("conv2d", Precision::I8));
-    EXPECT_TRUE(profile->usesKernel("conv2d", Precision::I8));
     EXPECT_FALSE(profile->usesKernel("conv2d", Precision::F32));
     EXPECT_FALSE(profile->allows("matmul", Precision::I8));
-    EXPECT_THAT(profile->precisionsOf("conv2d"),
-                testing::ElementsAre(Precision::F32, Precision::I8));
+    EXPECT_EQ(profile->usesKernel("conv2d", Precision::I8), profile->driver == Driver::Local);
+    for (Precision precision : profile->precisionsOf("conv2d"))
+      EXPECT_GT(profile->peak.count(precision), 0u) << name << precisionName(precision);
+    ++count;
   }
+  EXPECT_GE(count, 9u);
+}
+
+TEST(Profile, DevicesOfOtherKinds) {
+  Result<Profile> phone = loadProfile("snapdragon-cpu", CONQUER_PROFILES);
+  ASSERT_TRUE(phone);
+  EXPECT_EQ(phone->arch, "aarch64");
+  EXPECT_TRUE(phone->usesKernel("depthwise_conv2d", Precision::W4A8));
+  Result<Profile> npu = loadProfile("npu-integer", CONQUER_PROFILES);
+  ASSERT_TRUE(npu);
+  EXPECT_EQ(npu->driver, Driver::None);
+  EXPECT_EQ(npu->requant, Requant::Integer);
+  EXPECT_THAT(npu->precisionsOf("conv2d"),
+              testing::ElementsAre(Precision::F32, Precision::I8, Precision::W8A16));
 }
 
 TEST(Profile, ReaderAndSchemaKnowTheSameFields) {
@@ -57,7 +75,7 @@ TEST(Profile, ReaderAndSchemaKnowTheSameFields) {
 }
 
 TEST(Profile, TextRoundTrips) {
-  Result<Profile> profile = loadProfile("epyc-avx512vnni", CONQUER_PROFILES);
+  Result<Profile> profile = loadProfile("epyc-zen4", CONQUER_PROFILES);
   ASSERT_TRUE(profile);
   std::string path = testing::TempDir() + "profile_copy.json";
   std::ofstream(path) << profile->toJson();
@@ -85,6 +103,17 @@ TEST(Profile, NamesTheFieldOfAMistake) {
           "ops.conv2d.i3: unknown precision; expected one of f32, bf16, f16, i8, w4a8, w8a16"));
   EXPECT_THAT(message("\"i8\": \"kernel\"", "\"i8\": \"magic\""),
               HasSubstr("ops.conv2d.i8: is 'magic'"));
+  EXPECT_THAT(message("\"i8\": \"kernel\"", "\"w4a8\": \"iree\""),
+              HasSubstr("ops.conv2d.w4a8: is 'iree'; expected 'kernel' or 'tosa'"));
+  EXPECT_THAT(message("\"portable\"", "\"none\""), HasSubstr("ops.conv2d.i8: is 'kernel'"));
+  EXPECT_THAT(message("\"f32\": \"iree\"", "\"f32\": \"tosa\""),
+              HasSubstr("ops.conv2d.f32: is 'tosa'; expected 'tosa' where the driver is 'none'"));
+  EXPECT_THAT(message("\"local\"", "\"cuda\""), HasSubstr("is 'kernel'"));
+  EXPECT_THAT(message("\"local\"", "\"metal\""),
+              HasSubstr("driver: is 'metal'; expected 'local', 'vulkan', 'cuda', 'hip' or 'none'"));
+  EXPECT_THAT(message("\"x86_64\"", "\"gpu\""), HasSubstr("driver: is 'local'"));
+  EXPECT_THAT(message("\"bandwidth_gbps\": 16", "\"bandwidth_gbps\": 0"),
+              HasSubstr("bandwidth_gbps: is 0"));
   EXPECT_THAT(message("\"threads\": 1", "\"threads\": 0"), HasSubstr("threads: is 0"));
   EXPECT_THAT(message("\"threads\"", "\"treads\""), HasSubstr("threads: missing field"));
   EXPECT_THAT(message("\"x86_64\"", "\"z80\""), HasSubstr("arch: is 'z80'"));

@@ -31,7 +31,7 @@ namespace {
 
 /// Work per workgroup: large against the cost of a workgroup (a few microseconds), small against a
 /// layer. At the profile's peak rate, or, for depthwise layers, an eighth of it (they are bound by
-/// loads).
+/// loads from the caches), and at most at its bandwidth.
 constexpr double workgroupSeconds = 50e-6;
 constexpr double depthwiseRate = 0.125;
 /// A rate for profiles that state none, in MAC/s.
@@ -72,8 +72,14 @@ int64_t workgroupCount(const cq_conv2d_params &p, bool isDepthwise, conquer::Pre
   auto peak = profile.peak.find(precision);
   double rate = peak == profile.peak.end() ? defaultPeak : peak->second * 1e9;
   double pixels = static_cast<double>(p.batch) * p.out_h * p.out_w;
-  double macs = pixels * p.out_c * p.kernel_h * p.kernel_w * (isDepthwise ? 1 : p.in_c);
-  double seconds = macs / (isDepthwise ? rate * depthwiseRate : rate);
+  double weights = static_cast<double>(p.out_c) * p.kernel_h * p.kernel_w;
+  if (isDepthwise)
+    rate *= depthwiseRate;
+  else
+    weights *= p.in_c;
+  // Weights are read once from main memory: what bounds fully connected layers.
+  double seconds = std::max(pixels * weights / rate, weights * conquer::bytesPerWeight(precision) /
+                                                         (profile.bandwidth * 1e9));
   // More groups than rows, or than channels of a layer of one pixel, would leave some idle.
   double units = std::max<double>(static_cast<double>(p.batch) * p.out_h, p.out_c / 64.0);
   return static_cast<int64_t>(std::max(1.0, std::min(units, seconds / workgroupSeconds)));

@@ -33,6 +33,9 @@
 static const char *const portable_features[] = {NULL};
 CQ_TABLE_ENTRY(portable, portable_features);
 
+static const char *const neon_features[] = {"asimd", "asimddp", NULL};
+CQ_TABLE_ENTRY(neon, neon_features);
+
 #ifdef CQ_HAVE_AVX2
 static const char *const avx2_features[] = {"avx", "avx2", "bmi1",  "bmi2", "f16c",
                                             "fma", "abm",  "movbe", NULL};
@@ -56,6 +59,7 @@ CQ_TABLE_ENTRY(avx512bf16, avx512bf16_features);
 
 static const cq_level *const levels[] = {
     &level_of_portable,
+    &level_of_neon,
 #ifdef CQ_HAVE_AVX2
     &level_of_avx2,
 #endif
