@@ -53,24 +53,46 @@ conquer::Policy uniformPolicy(const conquer::LayerList &list, Precision precisio
   return policy;
 }
 
-/// A function that converts a vector of that many elements.
+/// The element type of activations of that form.
+Type elementOf(Builder &builder, Precision form) {
+  switch (form) {
+  case Precision::BF16:
+    return builder.getBF16Type();
+  case Precision::F16:
+    return builder.getF16Type();
+  case Precision::I8:
+  case Precision::W4A8:
+    return builder.getI8Type();
+  case Precision::W8A16:
+    return builder.getI16Type();
+  case Precision::F32:
+    break;
+  }
+  return builder.getF32Type();
+}
+
+/// A function that converts a vector of that many elements, as quantize does: by way of f32.
 func::FuncOp addConversion(ModuleOp module, const LatencyFunction &entry) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   Location loc = module.getLoc();
-  bool toCodes = entry.to == Precision::I8;
-  Type f32 = builder.getF32Type(), i8 = builder.getI8Type();
-  auto input = RankedTensorType::get({entry.elements}, toCodes ? f32 : i8);
-  auto output = input.clone(toCodes ? i8 : f32);
+  auto input = RankedTensorType::get({entry.elements}, elementOf(builder, entry.from));
+  auto output = input.clone(elementOf(builder, entry.to));
   auto function =
       func::FuncOp::create(builder, loc, entry.function, builder.getFunctionType(input, output));
   builder.setInsertionPointToStart(function.addEntryBlock());
   conquer::ConstantPool pool;
   conquer::QuantizeEmitter emitter(builder, loc, pool);
   conquer::AffineParams params = {0.0625f, 3}; // any will do: the time does not depend on it
-  Value argument = function.getArgument(0);
-  func::ReturnOp::create(builder, loc,
-                         toCodes ? emitter.quantize(argument, params)
-                                 : emitter.dequantize(argument, params));
+  Value value = function.getArgument(0);
+  if (entry.from == Precision::I8)
+    value = emitter.dequantize(value, params);
+  else if (entry.from != Precision::F32)
+    value = emitter.cast(value, builder.getF32Type());
+  if (entry.to == Precision::I8)
+    value = emitter.quantize(value, params);
+  else if (entry.to != Precision::F32)
+    value = emitter.cast(value, output.getElementType());
+  func::ReturnOp::create(builder, loc, value);
   return function;
 }
 
@@ -118,6 +140,9 @@ LogicalResult LatencyFunctions::run(ModuleOp module) {
   FailureOr<conquer::Profile> target = conquer::requireProfile(module, profileName, profileDir);
   if (failed(target))
     return failure();
+  if (target->driver == conquer::Driver::None)
+    return module.emitError("profile '")
+           << target->name << "' has the driver 'none', expected a device that runs IREE's modules";
   conquer::Result<conquer::Calibration> calibration = conquer::readCalibration(calibrationFile);
   if (!calibration)
     return fail(module, calibration.error());
@@ -187,19 +212,24 @@ void LatencyFunctions::addConversions(ModuleOp module, const conquer::LayerList 
   std::set<int64_t> sizes;
   for (const conquer::Edge &edge : list.edges)
     sizes.insert(edge.elements);
-  for (auto [from, to] :
-       {std::pair(Precision::F32, Precision::I8), std::pair(Precision::I8, Precision::F32)}) {
-    for (int64_t elements : sizes) {
-      LatencyFunction entry;
-      entry.function = "convert_" + name(from) + "_" + name(to) + "_" + std::to_string(elements);
-      entry.from = from;
-      entry.to = to;
-      entry.elements = elements;
-      func::FuncOp function = addConversion(module, entry);
-      entry.inputs = {describe(function.getArgumentTypes().front())};
-      functions.push_back(std::move(entry));
-    }
-  }
+  std::set<Precision> forms = {Precision::F32};
+  for (const conquer::Layer &layer : list.layers)
+    for (Precision precision : layer.precisions)
+      forms.insert(conquer::activationForm(precision));
+  for (Precision from : forms)
+    for (Precision to : forms)
+      for (int64_t elements : sizes) {
+        if (from == to)
+          continue;
+        LatencyFunction entry;
+        entry.function = "convert_" + name(from) + "_" + name(to) + "_" + std::to_string(elements);
+        entry.from = from;
+        entry.to = to;
+        entry.elements = elements;
+        func::FuncOp function = addConversion(module, entry);
+        entry.inputs = {describe(function.getArgumentTypes().front())};
+        functions.push_back(std::move(entry));
+      }
 }
 
 } // namespace

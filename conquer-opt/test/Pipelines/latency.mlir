@@ -5,7 +5,9 @@
 // RUN: not conquer-opt %s --conquer-latency-pipeline="calibration=%t.missing profile=x86-64 profile-dir=%profiles index=%t.json" -o /dev/null 2>&1 | FileCheck %s --check-prefix=MISSING
 // RUN: sed -e 's/@main/@other/' %s > %t.other.mlir
 // RUN: not conquer-opt %t.other.mlir --conquer-latency-pipeline="calibration=%S/Inputs/latency.calibration.json profile=x86-64 profile-dir=%profiles index=%t.json" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NO-MAIN
+// RUN: not conquer-opt %s --conquer-latency-pipeline="calibration=%S/Inputs/latency.calibration.json profile=npu-integer profile-dir=%profiles index=%t.json" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NO-DEVICE
 
+// NO-DEVICE: error: profile 'npu-integer' has the driver 'none', expected a device that runs IREE's modules
 // MISSING: error: {{.*}}.missing: cannot open file; expected a readable file
 // MISSING-NOT: tosa
 // NO-MAIN: error: no function 'main', expected prepared IR
