@@ -19,7 +19,7 @@ namespace {
 
 class ArchiveTest : public testing::Test {
 protected:
-  TestProblem problem{"archive", 6, {"f32", "i8"}};
+  TestProblem problem{6, {"f32", "i8"}};
   std::string path = problem.path("run.sqlite");
 
   RunFiles files() const {

@@ -87,7 +87,7 @@ private:
 
 class KillTest : public testing::Test {
 protected:
-  TestProblem problem{"kill", 12, {"f32", "bf16", "i8"}};
+  TestProblem problem{12, {"f32", "bf16", "i8"}};
 
   void SetUp() override { std::signal(SIGPIPE, SIG_IGN); }
 

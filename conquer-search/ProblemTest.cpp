@@ -14,7 +14,7 @@ namespace {
 
 class ProblemTest : public testing::Test {
 protected:
-  TestProblem problem{"problem", 3, {"f32", "i8"}};
+  TestProblem problem{3, {"f32", "i8"}};
 
   /// The message that reading changed layers ends in.
   std::string layersError(const std::function<void(Json &)> &change) {

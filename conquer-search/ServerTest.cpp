@@ -16,7 +16,7 @@ namespace {
 
 class ServerTest : public testing::Test {
 protected:
-  TestProblem problem{"server", 6, {"f32", "i8"}};
+  TestProblem problem{6, {"f32", "i8"}};
   Server server{problem.path("run.sqlite")};
 
   Json call(Server &to, const std::string &method, const Json &params = Json::object()) {

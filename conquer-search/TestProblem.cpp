@@ -4,10 +4,7 @@
 
 #include "support/Json.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
-#include <filesystem>
 
 namespace conquer {
 
@@ -25,10 +22,7 @@ double bytesOf(const std::string &precision) {
 
 } // namespace
 
-TestProblem::TestProblem(const std::string &name, int count, std::vector<std::string> precisions)
-    : folder(testing::TempDir() + "conquer_" + name) {
-  std::filesystem::remove_all(folder);
-  std::filesystem::create_directories(folder);
+TestProblem::TestProblem(int count, std::vector<std::string> precisions) {
   Json chain = Json::array(), edges = Json::array(), sensitivities, times,
        conversions = Json::array();
   edges.push_back({{"from", "image"}, {"to", "layer0"}, {"elements", 300}});

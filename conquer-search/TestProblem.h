@@ -7,6 +7,8 @@
 #ifndef CONQUER_SEARCH_TESTPROBLEM_H
 #define CONQUER_SEARCH_TESTPROBLEM_H
 
+#include "support/TestFolder.h"
+
 #include <nlohmann/json.hpp>
 
 #include <string>
@@ -16,11 +18,10 @@ namespace conquer {
 
 class TestProblem {
 public:
-  /// `name` names the folder below the test's temporary folder; it is emptied.
-  TestProblem(const std::string &name, int layers, std::vector<std::string> precisions);
+  TestProblem(int layers, std::vector<std::string> precisions);
 
   /// The path of a file in the folder.
-  std::string path(const std::string &file) const { return folder + "/" + file; }
+  std::string path(const std::string &file) const { return folder.path(file); }
   /// Writes one of the three files anew.
   void write(const std::string &file, const nlohmann::ordered_json &json) const;
   /// Writes all three, from the members below.
@@ -35,7 +36,7 @@ public:
   nlohmann::ordered_json layers, sensitivity, latencyTable;
 
 private:
-  std::string folder;
+  TestFolder folder;
 };
 
 } // namespace conquer

@@ -3,6 +3,7 @@
 #include "hardware/Profile.h"
 
 #include "support/Json.h"
+#include "support/TestFolder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,16 +18,17 @@ using testing::HasSubstr;
 
 namespace {
 
-/// The text of a profile of the tree with one piece replaced, as a file of its own.
-std::string changedProfile(const std::string &from, const std::string &to) {
+/// Reads a profile of the tree with one piece of its text replaced.
+Result<Profile> readChanged(const std::string &from, const std::string &to) {
   std::ifstream stream(CONQUER_PROFILES "/x86-64.json");
   std::string text((std::istreambuf_iterator<char>(stream)), {});
   size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   text.replace(at, from.size(), to);
-  std::string path = testing::TempDir() + "changed_profile.json";
+  TestFolder folder;
+  std::string path = folder.path("changed.json");
   std::ofstream(path) << text;
-  return path;
+  return readProfile(path);
 }
 
 TEST(Profile, ReadsEveryProfileOfTheTree) {
@@ -77,7 +79,8 @@ TEST(Profile, ReaderAndSchemaKnowTheSameFields) {
 TEST(Profile, TextRoundTrips) {
   Result<Profile> profile = loadProfile("epyc-zen4", CONQUER_PROFILES);
   ASSERT_TRUE(profile);
-  std::string path = testing::TempDir() + "profile_copy.json";
+  TestFolder folder;
+  std::string path = folder.path("copy.json");
   std::ofstream(path) << profile->toJson();
   Result<Profile> copy = readProfile(path);
   ASSERT_TRUE(copy) << copy.error().message();
@@ -94,7 +97,7 @@ TEST(Profile, HostIsTheMostDemandingOneThatFits) {
 
 TEST(Profile, NamesTheFieldOfAMistake) {
   auto message = [](const std::string &from, const std::string &to) {
-    Result<Profile> profile = readProfile(changedProfile(from, to));
+    Result<Profile> profile = readChanged(from, to);
     return profile ? "" : profile.error().message();
   };
   EXPECT_THAT(

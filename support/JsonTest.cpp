@@ -1,6 +1,7 @@
 //===- JsonTest.cpp - fields read, mistakes named ---------------------------------------------===//
 
 #include "support/Json.h"
+#include "support/TestFolder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -76,7 +77,8 @@ TEST(Json, ChecksFormatAndVersion) {
 }
 
 TEST(Json, WritesAtomicallyAndReportsFailure) {
-  std::string path = testing::TempDir() + "json_test.json";
+  TestFolder folder;
+  std::string path = folder.path("a.json");
   ASSERT_TRUE(writeFileAtomically(path, "{\"a\": 1}"));
   auto json = readJsonFile(path);
   ASSERT_TRUE(json);

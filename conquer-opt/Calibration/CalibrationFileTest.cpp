@@ -1,11 +1,11 @@
 //===- CalibrationFileTest.cpp - calibration.json round trip and refusals ---------------------===//
 
 #include "conquer-opt/Calibration/CalibrationFile.h"
+#include "support/TestFolder.h"
 
 #include <gmock/gmock.h>
 
 #include <cmath>
-#include <cstdio>
 
 namespace conquer {
 namespace {
@@ -27,7 +27,8 @@ TEST(CalibrationFile, RoundTripIsExact) {
   Calibration calibration{"percentile", 512, {}};
   calibration.ranges["/conv1/Conv#2"] = {-0.1, 1.0 / 3.0, -1e-30, 3e38};
   calibration.ranges["dead"] = {0, 0, 0, 0};
-  std::string path = testing::TempDir() + "calibration_round_trip.json";
+  TestFolder folder;
+  std::string path = folder.path("calibration.json");
   ASSERT_TRUE(writeCalibration(calibration, path));
   Result<Calibration> read = readCalibration(path);
   ASSERT_TRUE(read) << read.error().message();
@@ -36,7 +37,6 @@ TEST(CalibrationFile, RoundTripIsExact) {
   ASSERT_EQ(read->ranges.size(), 2u);
   EXPECT_EQ(read->ranges["/conv1/Conv#2"].max, 1.0 / 3.0);
   EXPECT_EQ(read->ranges["/conv1/Conv#2"].observedMin, -1e-30);
-  std::remove(path.c_str());
 }
 
 TEST(CalibrationFile, NamesTheIdOfABadRange) {
@@ -54,7 +54,8 @@ TEST(CalibrationFile, NamesTheIdOfABadRange) {
 
 TEST(CalibrationFile, RefusesToWriteWhatIsNotFinite) {
   Calibration calibration{"minmax", 1, {{"x", {0, std::nan(""), 0, 0}}}};
-  Status status = writeCalibration(calibration, testing::TempDir() + "never_written.json");
+  TestFolder folder;
+  Status status = writeCalibration(calibration, folder.path("never_written.json"));
   ASSERT_FALSE(status);
   EXPECT_THAT(status.error().message(), HasSubstr("ranges.x"));
 }

@@ -1,12 +1,12 @@
 //===- NpyTest.cpp - .npy files, good and bad -------------------------------------------------===//
 
 #include "conquer-opt/Evaluator/Npy.h"
+#include "support/TestFolder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <fstream>
 
@@ -17,11 +17,6 @@ namespace {
 
 class Npy : public testing::Test {
 protected:
-  void SetUp() override {
-    path = testing::TempDir() + "npy_" +
-           testing::UnitTest::GetInstance()->current_test_info()->name() + ".npy";
-  }
-  void TearDown() override { std::remove(path.c_str()); }
   void write(const std::string &text) { std::ofstream(path, std::ios::binary) << text; }
   /// A version 1 file with that header and data.
   void writeRaw(std::string header, const std::string &data, char version = 1) {
@@ -44,7 +39,8 @@ protected:
     Status status = writeNpy(path, type, shape, data.data());
     ASSERT_TRUE(status) << status.error().message();
   }
-  std::string path;
+  TestFolder folder;
+  std::string path = folder.path("array.npy");
 };
 
 TEST_F(Npy, RoundTripsEveryType) {

@@ -3,6 +3,7 @@
 #include "conquer-opt/Evaluator/Server.h"
 
 #include "support/Json.h"
+#include "support/TestFolder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +13,6 @@
 #include <cstring>
 #include <fstream>
 #include <random>
-#include <sys/stat.h>
 
 using namespace conquer;
 using testing::HasSubstr;
@@ -84,9 +84,6 @@ protected:
   static constexpr int images = 23;
 
   void SetUp() override {
-    folder = testing::TempDir() + "evaluator_" +
-             testing::UnitTest::GetInstance()->current_test_info()->name() + "/";
-    mkdir(folder.c_str(), 0777);
     write("net.mlir", networkText());
     std::mt19937 engine(3);
     std::vector<float> samples(images * 75);
@@ -96,20 +93,20 @@ protected:
     std::vector<int64_t> labels(images);
     for (int64_t &label : labels)
       label = engine() % 4;
-    ASSERT_TRUE(writeNpy(folder + "x.npy", NpyType::F32, {images, 5, 5, 3}, samples.data()));
-    ASSERT_TRUE(writeNpy(folder + "y.npy", NpyType::I64, {images}, labels.data()));
+    ASSERT_TRUE(writeNpy(path("x.npy"), NpyType::F32, {images, 5, 5, 3}, samples.data()));
+    ASSERT_TRUE(writeNpy(path("y.npy"), NpyType::I64, {images}, labels.data()));
     start(1);
   }
   void write(const std::string &name, const std::string &text) {
-    std::ofstream(folder + name) << text;
+    std::ofstream(path(name)) << text;
   }
   std::string read(const std::string &name) {
-    std::ifstream stream(folder + name);
+    std::ifstream stream(path(name));
     return {std::istreambuf_iterator<char>(stream), {}};
   }
   void start(int threads) {
     SessionOptions options;
-    options.prepared = folder + "net.mlir";
+    options.prepared = path("net.mlir");
     options.profile = "x86-64";
     options.profileDir = CONQUER_PROFILES;
     options.threads = threads;
@@ -140,10 +137,12 @@ protected:
   }
   void calibrate(const std::string &method = "minmax") {
     result("calibrate",
-           {{"samples", folder + "x.npy"}, {"method", method}, {"output", folder + "c.json"}});
+           {{"samples", path("x.npy")}, {"method", method}, {"output", path("c.json")}});
   }
 
-  std::string folder;
+  std::string path(const std::string &file) const { return folder.path(file); }
+
+  TestFolder folder;
   std::unique_ptr<Session> session;
   std::unique_ptr<Server> server;
 };
@@ -173,12 +172,11 @@ TEST_F(Evaluator, MalformedRequestsAreAnswered) {
 }
 
 TEST_F(Evaluator, BadFilesAreAnswered) {
-  Json params = {
-      {"samples", folder + "none.npy"}, {"method", "minmax"}, {"output", folder + "c.json"}};
+  Json params = {{"samples", path("none.npy")}, {"method", "minmax"}, {"output", path("c.json")}};
   EXPECT_THAT(error("calibrate", params), HasSubstr("none.npy"));
-  params["samples"] = folder + "y.npy";
+  params["samples"] = path("y.npy");
   EXPECT_THAT(error("calibrate", params), HasSubstr("f32 of shape (n, 5, 5, 3)"));
-  params["samples"] = folder + "x.npy";
+  params["samples"] = path("x.npy");
   params["output"] = "/nowhere/c.json";
   EXPECT_THAT(error("calibrate", params), HasSubstr("/nowhere/c.json"));
   params["method"] = "magic";
@@ -189,7 +187,7 @@ TEST_F(Evaluator, BadFilesAreAnswered) {
 }
 
 TEST_F(Evaluator, PoliciesAreChecked) {
-  Json params = {{"policy", policy("i8", "i8", "i8")}, {"samples", folder + "x.npy"}};
+  Json params = {{"policy", policy("i8", "i8", "i8")}, {"samples", path("x.npy")}};
   EXPECT_THAT(error("accuracy", params), HasSubstr("not calibrated"));
   params["policy"] = {{"first", "i8"}, {"second", "i8"}};
   EXPECT_THAT(error("accuracy", params), HasSubstr("fc"));
@@ -201,8 +199,8 @@ TEST_F(Evaluator, PoliciesAreChecked) {
 
 TEST_F(Evaluator, AllFloatIsTheReference) {
   Json answer = result("accuracy", {{"policy", policy("f32", "f32", "f32")},
-                                    {"samples", folder + "x.npy"},
-                                    {"labels", folder + "y.npy"}});
+                                    {"samples", path("x.npy")},
+                                    {"labels", path("y.npy")}});
   EXPECT_EQ(answer["images"], images);
   EXPECT_EQ(answer["agreement"], 1);
   EXPECT_EQ(answer["sqnr_db"], 200);
@@ -215,7 +213,7 @@ TEST_F(Evaluator, QuantisedIsClose) {
   for (const char *method : {"minmax", "percentile", "mse"}) {
     calibrate(method);
     Json answer =
-        result("accuracy", {{"policy", policy("i8", "i8", "i8")}, {"samples", folder + "x.npy"}});
+        result("accuracy", {{"policy", policy("i8", "i8", "i8")}, {"samples", path("x.npy")}});
     EXPECT_GT(answer["sqnr_db"], 20) << method;
     EXPECT_LT(answer["sqnr_db"], 80) << method;
     EXPECT_GT(answer["agreement"], 0.8) << method;
@@ -235,12 +233,12 @@ TEST_F(Evaluator, CalibrationCoversEveryId) {
 
 TEST_F(Evaluator, RunWritesOutputsAndValues) {
   Json params = {{"policy", nullptr},
-                 {"samples", folder + "x.npy"},
-                 {"output", folder + "o.npy"},
-                 {"values", folder + "values"}};
+                 {"samples", path("x.npy")},
+                 {"output", path("o.npy")},
+                 {"values", path("values")}};
   EXPECT_EQ(result("run", params)["images"], images);
-  auto output = readNpy(folder + "o.npy"), flat = readNpy(folder + "values/flat.npy"),
-       relu = readNpy(folder + "values/relu.npy");
+  auto output = readNpy(path("o.npy")), flat = readNpy(path("values/flat.npy")),
+       relu = readNpy(path("values/relu.npy"));
   ASSERT_TRUE(output && flat && relu);
   EXPECT_EQ(output->shape, (std::vector<int64_t>{images, 4}));
   EXPECT_EQ(output->bytes, flat->bytes);
@@ -249,16 +247,15 @@ TEST_F(Evaluator, RunWritesOutputsAndValues) {
 
 TEST_F(Evaluator, SensitivityIsTheAccuracyOfOneLayerChanged) {
   calibrate("mse");
-  result(
-      "sensitivity",
-      {{"samples", folder + "x.npy"}, {"labels", folder + "y.npy"}, {"output", folder + "s.json"}});
+  result("sensitivity",
+         {{"samples", path("x.npy")}, {"labels", path("y.npy")}, {"output", path("s.json")}});
   Json layers = Json::parse(read("s.json"))["layers"];
   ASSERT_EQ(layers.size(), 3u);
   for (const char *layer : {"first", "second", "fc"}) {
     Json one = policy("f32", "f32", "f32");
     one[layer] = "i8";
-    Json whole = result(
-        "accuracy", {{"policy", one}, {"samples", folder + "x.npy"}, {"labels", folder + "y.npy"}});
+    Json whole = result("accuracy",
+                        {{"policy", one}, {"samples", path("x.npy")}, {"labels", path("y.npy")}});
     for (const char *figure : {"sqnr_db", "kl", "agreement"})
       EXPECT_EQ(layers[layer]["i8"][figure], whole[figure]) << layer << " " << figure;
     EXPECT_NEAR(layers[layer]["i8"]["accuracy_drop"], whole["accuracy_drop"], 1e-12);
@@ -271,11 +268,11 @@ TEST_F(Evaluator, ThreadsChangeNothing) {
     start(threads);
     calibrate("mse");
     calibrations.push_back(read("c.json"));
-    result("sensitivity", {{"samples", folder + "x.npy"}, {"output", folder + "s.json"}});
+    result("sensitivity", {{"samples", path("x.npy")}, {"output", path("s.json")}});
     sensitivities.push_back(read("s.json"));
     result("run", {{"policy", policy("i8", "f32", "i8")},
-                   {"samples", folder + "x.npy"},
-                   {"output", folder + "o.npy"}});
+                   {"samples", path("x.npy")},
+                   {"output", path("o.npy")}});
     outputs.push_back(read("o.npy"));
   }
   EXPECT_EQ(calibrations[0], calibrations[1]);
@@ -287,17 +284,17 @@ TEST_F(Evaluator, ThreadsChangeNothing) {
 }
 
 TEST_F(Evaluator, ChangedSampleFilesAreReadAgain) {
-  Json params = {{"policy", nullptr}, {"samples", folder + "x.npy"}, {"output", folder + "o.npy"}};
+  Json params = {{"policy", nullptr}, {"samples", path("x.npy")}, {"output", path("o.npy")}};
   result("run", params);
   std::vector<float> one(75, 0.5f);
-  ASSERT_TRUE(writeNpy(folder + "x.npy", NpyType::F32, {1, 5, 5, 3}, one.data()));
+  ASSERT_TRUE(writeNpy(path("x.npy"), NpyType::F32, {1, 5, 5, 3}, one.data()));
   EXPECT_EQ(result("run", params)["images"], 1);
 }
 
 TEST_F(Evaluator, CheckNamesTheOperationThatDiffers) {
   calibrate();
   Policy mixed{{{"first", Precision::I8}, {"second", Precision::I8}, {"fc", Precision::F32}}};
-  auto network = Network::load(folder + "net.mlir");
+  auto network = Network::load(path("net.mlir"));
   ASSERT_TRUE(network);
   Target target{session->profile(), "x86-64", CONQUER_PROFILES};
   auto graph = (*network)->quantized(mixed, session->calibration(), target, true);
@@ -306,7 +303,7 @@ TEST_F(Evaluator, CheckNamesTheOperationThatDiffers) {
   auto plan = Plan::create(*graph, session->level(), packs, {});
   ASSERT_TRUE(plan) << plan.error().message();
   Workspace workspace(*plan);
-  auto samples = readNpy(folder + "x.npy");
+  auto samples = readNpy(path("x.npy"));
   plan->run({samples->bytes.data()}, workspace);
   int secondIndex = -1;
   for (size_t i = 0; i < (*graph)->outputs.size(); ++i) {
@@ -314,12 +311,12 @@ TEST_F(Evaluator, CheckNamesTheOperationThatDiffers) {
     const Value &value = (*graph)->values[index];
     NpyType type = value.type == ElementType::F32 ? NpyType::F32 : NpyType::I8;
     ASSERT_TRUE(
-        writeNpy(folder + std::to_string(i) + ".npy", type, value.shape, workspace.value(index)));
+        writeNpy(path(std::to_string(i) + ".npy"), type, value.shape, workspace.value(index)));
     if (value.id == "second")
       secondIndex = static_cast<int>(i);
   }
   ASSERT_GE(secondIndex, 0);
-  Json params = {{"policy", policy("i8", "i8", "f32")}, {"folder", folder}};
+  Json params = {{"policy", policy("i8", "i8", "f32")}, {"folder", path("")}};
   Json ops = result("check", params)["ops"];
   EXPECT_GE(ops.size(), 4u);
   for (const Json &op : ops)
@@ -335,7 +332,7 @@ TEST_F(Evaluator, CheckNamesTheOperationThatDiffers) {
     if (op["id"] == "first" || op["id"] == "relu")
       EXPECT_EQ(op["differing"], 0) << op.dump();
   }
-  std::remove((folder + file).c_str());
+  std::remove(path(file).c_str());
   EXPECT_THAT(error("check", params), HasSubstr(file));
 }
 
@@ -349,7 +346,7 @@ TEST_F(Evaluator, BadModulesAreErrors) {
   auto failure = [&](const std::string &text) {
     write("bad.mlir", text);
     SessionOptions options;
-    options.prepared = folder + "bad.mlir";
+    options.prepared = path("bad.mlir");
     options.profileDir = CONQUER_PROFILES;
     auto made = Session::create(options);
     return made ? "" : made.error().message();
