@@ -69,8 +69,6 @@ public:
   int generation() const { return currentGeneration; }
   /// Why the run is over: "generations", "space exhausted", or empty while it is not.
   std::string stopReason() const;
-  /// Genomes that were asked so far.
-  size_t numAsked() const { return seen.size(); }
 
 private:
   struct Member {

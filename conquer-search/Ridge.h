@@ -37,9 +37,6 @@ public:
   /// 21(2), 1979). Replaces an earlier fit. O(n p^2 + p^3).
   void fit(const std::vector<RidgeSample> &samples);
 
-  /// Whether there were enough samples for a correction.
-  bool isFitted() const { return fitted; }
-
   /// prior + correction. The deviation is the leave-one-out root mean square error, widened by the
   /// leverage of `features` (further from the data is less certain); before a fit it is
   /// `priorDeviation`.

@@ -8,27 +8,12 @@
 #ifndef CONQUER_SEARCH_SEARCH_H
 #define CONQUER_SEARCH_SEARCH_H
 
-#include "conquer-search/NSGA2.h"
+#include "conquer-search/SearchOptions.h"
 #include "conquer-search/Surrogate.h"
 
 #include <memory>
 
 namespace conquer {
-
-/// What is minimised or limited; the index into all arrays of three below.
-enum class Objective : uint8_t { Latency, Accuracy, Size };
-constexpr size_t numObjectives = 3;
-
-/// "latency_ms", "accuracy_drop", "size_bytes".
-std::string_view objectiveName(Objective objective);
-std::optional<Objective> parseObjective(std::string_view name);
-
-struct SearchOptions {
-  NSGA2Options engine;
-  std::vector<Objective> objectives = {Objective::Latency, Objective::Accuracy, Objective::Size};
-  std::array<std::optional<double>, numObjectives> limits; ///< largest value allowed
-  std::map<std::string, Precision> pinned;                 ///< layer id to its only precision
-};
 
 /// What an evaluation found: values, or the reason why there are none.
 struct Outcome {

@@ -63,9 +63,9 @@ def test_run_and_measure(module: Path, device: devices.LocalDevice, tmp_path: Pa
     assert len(light.samples_ms) == len(heavy.samples_ms) == 5
     assert 0 < light.median_ms < heavy.median_ms and heavy.ratio(light) > 1
     assert light.spread_ms >= 0
-    light, heavy = device.sweep(subjects, rounds=5)
-    assert len(light.samples_ms) == len(heavy.samples_ms) == 5
-    assert 0 < light.median_ms < heavy.median_ms
+    (alone,), (heavy, light) = device.sweep([subjects[:1], subjects[::-1]], rounds=5)
+    assert len(alone.samples_ms) == len(light.samples_ms) == len(heavy.samples_ms) == 5
+    assert 0 < light.median_ms < heavy.median_ms and 0 < alone.median_ms < heavy.median_ms
 
 
 def test_bad_modules_cost_one_candidate(module: Path, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ slower for a minute makes neither a policy nor the table look bad, and predictio
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -69,14 +70,16 @@ class Bench:
         reference, timing = self.times([module], SEARCH_ROUNDS)
         return self.latency(timing, reference)
 
-    def sweep(self, functions: list[dict[str, Any]]) -> list[Timing]:
-        """Timings of functions called in turn, with the f32 module in each round."""
+    def sweep(self, groups: list[list[dict[str, Any]]]) -> list[list[Timing]]:
+        """Timings of groups of functions, each group called in turn, with the f32 module in each round."""
         base = self.base()["median_ms"]
-        reference, *timings = self.session.device.sweep([*self._subjects([]), *functions], TABLE_ROUNDS)
-        return [
-            Timing([base * a / b for a, b in zip(timing.samples_ms, reference.samples_ms, strict=True)])
-            for timing in timings
-        ]
+        (reference,), *timings = self.session.device.sweep([self._subjects([]), *groups], TABLE_ROUNDS)
+
+        def scaled(timing: Timing) -> Timing:
+            pairs = zip(timing.samples_ms, reference.samples_ms, strict=True)
+            return Timing([base * mine / its for mine, its in pairs])
+
+        return [[scaled(timing) for timing in group] for group in timings]
 
 
 def table_stage(session: Session, limits: tools.Limits, force: bool = False) -> bool:
@@ -88,12 +91,17 @@ def table_stage(session: Session, limits: tools.Limits, force: bool = False) -> 
     def action(made: list[Path]) -> None:
         with files.scratch(run.folder) as folder:
             functions, vmfb = _compile_table(session, folder, limits)
-            subjects = [{"module": str(vmfb), "function": f["function"], "inputs": f["inputs"]} for f in functions]
-            session.say(f"measuring {len(subjects)} functions of the latency table")
-            timings = bench.sweep(subjects)
+            groups = _groups(functions)
+            session.say(f"measuring {len(functions)} functions of the latency table")
+            timings = bench.sweep(
+                [
+                    [{"module": str(vmfb), "function": f["function"], "inputs": f["inputs"]} for f in group]
+                    for group in groups
+                ]
+            )
         layers: dict[str, dict[str, Any]] = {}
         conversions = []
-        for function, timing in zip(functions, timings, strict=True):
+        for function, timing in zip(itertools.chain(*groups), itertools.chain(*timings), strict=True):
             measured = {"measured_ms": timing.median_ms, "spread_ms": timing.spread_ms}
             if "signature" in function:
                 layers.setdefault(function["signature"], {})[function["precision"]] = measured
@@ -121,6 +129,14 @@ def table_stage(session: Session, limits: tools.Limits, force: bool = False) -> 
     if force:
         (run / f"{files.LATENCY_TABLE}.stamp.json").unlink(missing_ok=True)
     return run.stage([files.LATENCY_TABLE], inputs, options, action)
+
+
+def _groups(functions: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """The functions of the table by what runs together in a network: layers of one precision; conversions."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for function in functions:
+        groups.setdefault(function.get("precision", "conversions"), []).append(function)
+    return list(groups.values())
 
 
 def _compile_table(session: Session, folder: Path, limits: tools.Limits) -> tuple[list[dict[str, Any]], Path]:

@@ -13,14 +13,13 @@ from typing import Annotated, Any
 import typer
 
 from conquer import artifacts as files
-from conquer import bench, modules, orchestrate, report, stages
+from conquer import bench, fronts, orchestrate, stages
 from conquer import doctor as examination
 from conquer.artifacts import Run
 from conquer.errors import ConquerError
 from conquer.flags import Jobs, SearchFlags, Seconds, remembered, with_search_flags
-from conquer.orchestrate import SearchOptions
-from conquer.stages import Session
 from conquer.terminal import Progress, guarded, say, stdout
+from conquer.work import Work, beside
 
 app = typer.Typer(
     add_completion=False,
@@ -48,43 +47,6 @@ Policies = Annotated[
 Out = Annotated[Path, typer.Option(help="The run folder to write.")]
 
 
-class Work:
-    """An opened run folder with its session: `with Work(folder) as session`."""
-
-    def __init__(self, folder: Path, **settings: Any) -> None:
-        run = Run(folder)
-        settings = {name: _absolute(name, value) for name, value in settings.items()}
-        profile = settings.get("profile") or run.settings.get("profile", "host")
-        self.session = Session(run, modules.Target.load(profile), self._say)
-        run.remember(**settings)  # only now: a profile that cannot be read is not kept
-        self._progress: Progress | None = None
-
-    def _say(self, text: str) -> None:
-        if self._progress:
-            self._progress(text)
-
-    def __enter__(self) -> Session:
-        self._progress = Progress()
-        return self.session
-
-    def __exit__(self, *details: object) -> None:
-        self.session.close()
-        if self._progress:
-            self._progress.__exit__()
-
-
-def _absolute(name: str, value: Any) -> Any:
-    """Paths are kept absolute, so that later verbs may run elsewhere."""
-    if isinstance(value, Path) or (name == "profile" and isinstance(value, str) and value.endswith(".json")):
-        path = Path(value).resolve()
-        if not path.exists():
-            raise ConquerError("no such file", where=str(value))
-        if name == "profile" and " " in str(path):
-            raise ConquerError("a profile's path may not hold a space", where=str(path))
-        return str(path)
-    return value
-
-
 @app.command("import")
 @guarded
 def import_(model: Model, out: Out, dim: Dims = None, json_output: Json = False) -> Any:
@@ -95,7 +57,7 @@ def import_(model: Model, out: Out, dim: Dims = None, json_output: Json = False)
     with Progress() as progress:
         run = Run(out, create=True)
         stages.import_stage(run, model, _dims(dim), progress)
-        run.remember(model=str(model.resolve()), preprocess=_beside(model))
+        run.remember(model=str(model.resolve()), preprocess=beside(model))
     return _files(run, files.MODEL)
 
 
@@ -122,7 +84,7 @@ def prepare(
             raise ConquerError("a TOSA file needs a run folder", where=str(source), fix="give --out FOLDER")
         folder, run = out, Run(out, create=True)
         stages.adopt_stage(run, source)
-        run.remember(model=str(source.resolve()), preprocess=_beside(source))
+        run.remember(model=str(source.resolve()), preprocess=beside(source))
         run.close()
     with Work(folder, profile=profile) as session:
         stages.prepare_stage(session)
@@ -179,7 +141,7 @@ def search(
         bench.table_stage(session, options.compile_limits)
         front = orchestrate.search(session, options)
         if not json_output:
-            _show_front(session, front)
+            fronts.show(session, front)
         return _files(session.run, files.FRONT)
 
 
@@ -200,7 +162,7 @@ def compile_(
     """
     with Work(folder) as session:
         options = remembered(session.run, compile_seconds, **({"jobs": jobs} if jobs else {}))
-        built = _built(session, options, policy, gens, keep_ir)
+        built = fronts.build(session, options, policy, gens, keep_ir)
         rows = [{"name": name, "vmfb": str(module.vmfb), **module.note} for name, module in built.items()]
         if not json_output:
             for row in rows:
@@ -231,7 +193,7 @@ def measure(
         if table:
             bench.table_stage(session, options.compile_limits, force)
             return _files(session.run, files.LATENCY_TABLE)
-        built = _built(session, options, policy, gens)
+        built = fronts.build(session, options, policy, gens)
         measurement = orchestrate.measure_modules(session, built, options, files.MEASUREMENT, force)
         if not json_output:
             for name, row in zip(built, measurement["modules"], strict=True):
@@ -257,7 +219,7 @@ def evaluate(
     if split not in ("report", "search"):
         raise ConquerError(f"unknown data set '{split}'", where="--split", expected="report or search")
     with Work(folder, data=data) as session:
-        return _report(session, remembered(session.run), policy, gens, split, json_output)
+        return fronts.report_on(session, remembered(session.run), policy, gens, split, json_output)
 
 
 @app.command()
@@ -283,7 +245,7 @@ def run(
     with Progress() as progress:
         folder = Run(out, create=True)
         stages.import_stage(folder, model, _dims(dim), progress)
-        folder.remember(model=str(model.resolve()), preprocess=_beside(model))
+        folder.remember(model=str(model.resolve()), preprocess=beside(model))
         folder.close()
     with Work(out, data=data, preprocess=preprocess, profile=profile, threads=threads) as session:
         options = flags.options(session.run)
@@ -293,7 +255,7 @@ def run(
         stages.sensitivity_stage(session)
         bench.table_stage(session, options.compile_limits)
         orchestrate.search(session, options)
-        return _report(session, options, None, None, "report", json_output)
+        return fronts.report_on(session, options, None, None, "report", json_output)
 
 
 @app.command()
@@ -317,60 +279,6 @@ def doctor(json_output: Json = False) -> Any:
     return {"findings": findings}
 
 
-def _points(session: Session, front: dict[str, Any] | None, given: list[Path] | None) -> dict[str, dict[str, Any]]:
-    """The policies given by file, else f32, uniform i8 and those of the front."""
-    if front is not None and not given:
-        return orchestrate.front_points(session, front)
-    layers = session.layers()["layers"]
-    points = {}
-    for path in given or []:
-        if path.stem in points:
-            raise ConquerError(f"two policies are called '{path.stem}'", where=str(path), fix="rename one of the files")
-        points[path.stem] = {"policy": modules.read_policy(path)}
-        modules.check_policy(points[path.stem]["policy"], layers, str(path))
-    return points
-
-
-def _built(
-    session: Session, options: SearchOptions, given: list[Path] | None, gens: int | None, keep_ir: bool = False
-) -> dict[str, modules.Module]:
-    """Modules of the policies given by file, else of f32, uniform i8 and the front."""
-    points = _points(session, None if given else orchestrate.front_at(session, options, gens), given)
-    return orchestrate.compile_policies(
-        session, {name: point["policy"] for name, point in points.items()}, options, keep_ir
-    )
-
-
-def _report(
-    session: Session, options: SearchOptions, given: list[Path] | None, gens: int | None, split: str, quiet: bool
-) -> Any:
-    """Compile, measure and evaluate the policies; print the table; keep it as report.md."""
-    front = None if given else orchestrate.front_at(session, options, gens)
-    points = _points(session, front, given)
-    named = {name: point["policy"] for name, point in points.items()}
-    built = orchestrate.compile_policies(session, named, options)
-    mark = "" if gens is None else f".gen{gens}"
-    measurement = orchestrate.measure_modules(session, built, options, f"measurement{mark}.json")
-    evaluation = orchestrate.evaluate_policies(session, named, split, f"evaluation{mark}.json")
-    rows = report.rows(points, measurement, evaluation, {name: module.note["bytes"] for name, module in built.items()})
-    lines = report.summary(front, measurement, evaluation)
-    path = session.run / f"report{mark}.md"
-    files.write_text(path, report.markdown(rows, lines))
-    if not quiet:
-        report.show(stdout, rows, lines)
-        say(f"Policies: {session.run / 'policies'}; modules: {session.run / 'modules'}; report: {path}")
-    modules_by_name = {name: str(module.vmfb) for name, module in built.items()}
-    return {"front": front, "rows": rows, "report": str(path), "modules": modules_by_name}
-
-
-def _show_front(session: Session, front: dict[str, Any]) -> None:
-    for name, point in orchestrate.front_points(session, front).items():
-        if measured := point.get("measured"):
-            drop = f"drop {100 * measured['accuracy_drop']:+.2f} points"
-            say(f"{name}: {measured['latency_ms']:.3f} ms, {drop}, {measured['size_bytes']} bytes")
-    say(f"hypervolume {front['hypervolume']:.4f}, of the uniform policies {front['hypervolume_uniform']:.4f}")
-
-
 def _dims(given: list[str] | None) -> dict[str, int]:
     sizes = {}
     for text in given or []:
@@ -379,11 +287,6 @@ def _dims(given: list[str] | None) -> dict[str, int]:
             raise ConquerError(f"'{text}'", where="--dim", expected="a name and a size, such as N=1")
         sizes[name] = int(size)
     return sizes
-
-
-def _beside(model: Path) -> str | None:
-    beside = model.resolve().parent / "preprocess.json"
-    return str(beside) if beside.is_file() else None
 
 
 def _files(run: Run, *names: str) -> dict[str, Any]:

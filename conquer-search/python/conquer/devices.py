@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import statistics
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -100,19 +102,21 @@ class LocalDevice:
 
     def measure(self, subjects: list[dict[str, Any]], rounds: int, round_ms: float) -> list[Timing]:
         """Interleaved rounds over subjects `{module, function, inputs}`, `round_ms` each."""
-        return self._timings("measure", subjects, rounds=rounds, round_ms=round_ms)
+        self._require_runnable(subjects)
+        answer = self._call("measure", {"subjects": subjects, "rounds": rounds, "round_ms": round_ms})
+        return [Timing(samples) for samples in answer["samples_ms"]]
 
-    def sweep(self, subjects: list[dict[str, Any]], rounds: int) -> list[Timing]:
-        """Rounds that call each subject once, so that each finds the caches as the others left them."""
-        return self._timings("sweep", subjects, rounds=rounds)
+    def sweep(self, groups: list[list[dict[str, Any]]], rounds: int) -> list[list[Timing]]:
+        """Rounds over groups of subjects; each subject finds the caches as the others of its group left them."""
+        self._require_runnable(itertools.chain(*groups))
+        answer = self._call("sweep", {"groups": groups, "rounds": rounds})
+        return [[Timing(samples) for samples in group] for group in answer["samples_ms"]]
 
-    def _timings(self, method: str, subjects: list[dict[str, Any]], **params: Any) -> list[Timing]:
+    def _require_runnable(self, subjects: Iterable[dict[str, Any]]) -> None:
         for module in {subject["module"] for subject in subjects}:
             beside = Path(module).parent / MODULE_JSON
             if beside.is_file():
                 require_features(read_json(beside, "conquer.module")["features"], module)
-        answer = self._call(method, {"subjects": subjects} | params)
-        return [Timing(samples) for samples in answer["samples_ms"]]
 
     def _call(self, method: str, params: dict[str, Any]) -> Any:
         try:

@@ -22,7 +22,8 @@ from onnx import helper
 
 from conquer import tools
 from conquer.errors import ConquerError, StageFailure
-from conquer.normalise import brief, normalise
+from conquer.folding import brief
+from conquer.normalise import normalise
 from conquer.server import Server
 
 TOLERANCE = 1e-4  # largest difference to ONNX Runtime, of the largest element

@@ -13,7 +13,7 @@ COLUMNS = [
     *("drop, points (95 %)", "MB"),
 ]
 NOTHING_FEASIBLE = "no policy meets the constraints; the last row comes nearest"
-WIDTH = 120  # columns of a terminal that hold the table
+WIDTH = 140  # columns of a terminal that hold the table
 
 
 def rows(

@@ -4,7 +4,7 @@ A process of its own, so that a module that crashes or hangs costs one candidate
 iree.runtime, which adds about 2 microseconds to a call. CPUs are pinned: one for `local-sync`, N for `local-task`.
 
 Methods: `run` (module, inputs: .npy of n samples, output: .npy), `measure` (subjects: [{module, function, inputs:
-["1x28x28x1xf32"]}], rounds, round_ms), `sweep` (subjects, rounds), `shutdown`.
+["1x28x28x1xf32"]}], rounds, round_ms), `sweep` (groups: lists of subjects, rounds), `shutdown`.
 """
 
 from __future__ import annotations
@@ -110,14 +110,21 @@ class Worker:
                 row.append(subject.time(count))
         return {"samples_ms": samples}
 
-    def sweep(self, subjects: list[dict[str, Any]], rounds: int) -> dict[str, Any]:
-        """Rounds that call every subject once, in order: between two calls of a layer all others run.
+    def sweep(self, groups: list[list[dict[str, Any]]], rounds: int) -> dict[str, Any]:
+        """Rounds that call every subject of every group in order, each group twice, the second time timed.
 
-        So its weights are where they are in a whole network, in the outer caches; called again and again it would find
-        them in the innermost one, and a table made so promises too much.
+        Between two calls of a layer all others of its group run, as in a network of which the group holds the layers:
+        its weights are in the cache that such a network leaves them in. Called again and again it would find them in
+        the innermost one and a table made so would promise too much; after other groups, in memory, and too little.
         """
-        loaded = self._load(subjects)
-        return {"samples_ms": np.array([[subject.time(1) for subject in loaded] for _ in range(rounds)]).T.tolist()}
+        loaded = [self._load(group) for group in groups]
+        samples: list[list[list[float]]] = [[] for _ in groups]
+        for _ in range(rounds):
+            for group, rows in zip(loaded, samples, strict=True):
+                for subject in group:
+                    subject.call()
+                rows.append([subject.time(1) for subject in group])
+        return {"samples_ms": [np.array(rows).T.tolist() for rows in samples]}
 
     def _load(self, subjects: list[dict[str, Any]]) -> list[Subject]:
         """The subjects with random inputs, called once."""

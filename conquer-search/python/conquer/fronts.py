@@ -1,0 +1,68 @@
+"""A front beside the uniform policies: compiled, measured, evaluated, shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from conquer import artifacts as files
+from conquer import modules, orchestrate, report
+from conquer.errors import ConquerError
+from conquer.orchestrate import SearchOptions
+from conquer.stages import Session
+from conquer.terminal import say, stdout
+
+
+def _points(session: Session, front: dict[str, Any] | None, given: list[Path] | None) -> dict[str, dict[str, Any]]:
+    """The policies given by file, else f32, uniform i8 and those of the front."""
+    if front is not None and not given:
+        return orchestrate.front_points(session, front)
+    layers = session.layers()["layers"]
+    points = {}
+    for path in given or []:
+        if path.stem in points:
+            raise ConquerError(f"two policies are called '{path.stem}'", where=str(path), fix="rename one of the files")
+        points[path.stem] = {"policy": modules.read_policy(path)}
+        modules.check_policy(points[path.stem]["policy"], layers, str(path))
+    return points
+
+
+def build(
+    session: Session, options: SearchOptions, given: list[Path] | None, gens: int | None, keep_ir: bool = False
+) -> dict[str, modules.Module]:
+    """Modules of the policies given by file, else of f32, uniform i8 and the front."""
+    points = _points(session, None if given else orchestrate.front_at(session, options, gens), given)
+    return orchestrate.compile_policies(
+        session, {name: point["policy"] for name, point in points.items()}, options, keep_ir
+    )
+
+
+def report_on(
+    session: Session, options: SearchOptions, given: list[Path] | None, gens: int | None, split: str, quiet: bool
+) -> Any:
+    """Compile, measure and evaluate the policies; print the table; keep it as report.md."""
+    front = None if given else orchestrate.front_at(session, options, gens)
+    points = _points(session, front, given)
+    named = {name: point["policy"] for name, point in points.items()}
+    built = orchestrate.compile_policies(session, named, options)
+    mark = "" if gens is None else f".gen{gens}"
+    measurement = orchestrate.measure_modules(session, built, options, f"measurement{mark}.json")
+    evaluation = orchestrate.evaluate_policies(session, named, split, f"evaluation{mark}.json")
+    rows = report.rows(points, measurement, evaluation, {name: module.note["bytes"] for name, module in built.items()})
+    lines = report.summary(front, measurement, evaluation)
+    path = session.run / f"report{mark}.md"
+    files.write_text(path, report.markdown(rows, lines))
+    if not quiet:
+        report.show(stdout, rows, lines)
+        say(f"Policies: {session.run / 'policies'}; modules: {session.run / 'modules'}; report: {path}")
+    modules_by_name = {name: str(module.vmfb) for name, module in built.items()}
+    return {"front": front, "rows": rows, "report": str(path), "modules": modules_by_name}
+
+
+def show(session: Session, front: dict[str, Any]) -> None:
+    """Say what the search knows of each policy of the front."""
+    for name, point in orchestrate.front_points(session, front).items():
+        if measured := point.get("measured"):
+            drop = f"drop {100 * measured['accuracy_drop']:+.2f} points"
+            say(f"{name}: {measured['latency_ms']:.3f} ms, {drop}, {measured['size_bytes']} bytes")
+    say(f"hypervolume {front['hypervolume']:.4f}, of the uniform policies {front['hypervolume_uniform']:.4f}")
