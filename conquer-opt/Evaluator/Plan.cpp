@@ -155,11 +155,7 @@ private:
       view.clampMax = static_cast<float>(clampView.number("max_val"));
       resolved.outputs = clamp.outputs;
     }
-    StepMaker maker = findStepMaker(node.op);
-    if (!maker)
-      return Error{"the evaluator does not know operation " + node.op, node.id,
-                   "an operation of prepared or quantised TOSA", ""};
-    Result<Step> step = maker(view);
+    Result<Step> step = makeStep(view);
     if (!step)
       return step.error();
     if (constant)

@@ -127,10 +127,13 @@ Status NodeView::expect(size_t inputs, size_t outputs) const {
   return success();
 }
 
-StepMaker conquer::findStepMaker(std::string_view op) {
+Result<Step> conquer::makeStep(const NodeView &view) {
+  // These take bf16 and f16 as they are: fused operations have kernels, the others move elements.
+  bool any = view.op().rfind("conquer.", 0) == 0 || findLayout(view.op());
   for (auto find : {findConvolution, findPooling, findBinary, findUnary, findConvert, findLayout,
                     findReduce, findResize})
-    if (StepMaker maker = find(op))
-      return maker;
-  return nullptr;
+    if (StepMaker maker = find(view.op()))
+      return takesHalf(view) && !any ? makeHalfStep(view, maker) : maker(view);
+  return Error{"the evaluator does not know operation " + view.op(), view.describe().id,
+               "an operation of prepared or quantised TOSA", ""};
 }

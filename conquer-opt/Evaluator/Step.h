@@ -59,9 +59,12 @@ public:
   float clampMax = std::numeric_limits<float>::infinity();
 
   size_t numInputs() const { return node.inputs.size(); }
+  size_t numOutputs() const { return node.outputs.size(); }
   const Value &in(int i) const { return graph.values[node.inputs[i]]; }
   const Value &out(int i = 0) const { return graph.values[node.outputs[i]]; }
   const std::string &op() const { return node.op; }
+  /// A copy of the node itself.
+  Node describe() const { return node; }
 
   /// Attributes; the fallback stands for one that is absent or of another kind.
   int64_t integer(const std::string &name, int64_t fallback = 0) const;
@@ -91,11 +94,16 @@ private:
 
 using StepMaker = Result<Step> (*)(const NodeView &);
 
-/// The maker for an operation, null if there is none. Reshape-like operations and constants have
-/// none: plans alias them.
-StepMaker findStepMaker(std::string_view op);
+/// The step of an operation, or an Error that names the operation nobody knows. Reshape-like
+/// operations and constants have none: plans alias them.
+Result<Step> makeStep(const NodeView &view);
 
-// The families, one file each; findStepMaker looks in all of them.
+/// Whether an operand or the result is bf16 or f16.
+bool takesHalf(const NodeView &view);
+/// The step of an operation on bf16 or f16 from the maker of its f32 form.
+Result<Step> makeHalfStep(const NodeView &view, StepMaker maker);
+
+// The makers of each family, one file each; null for an operation of another family.
 StepMaker findConvolution(std::string_view op);
 StepMaker findPooling(std::string_view op);
 StepMaker findBinary(std::string_view op);
