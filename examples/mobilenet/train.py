@@ -67,4 +67,4 @@ class MobileNetV2(nn.Module):
 
 
 if __name__ == "__main__":
-    train(MobileNetV2, Path(__file__).parent / "preprocess.json", epochs=5, weight_decay=1e-4)
+    train(MobileNetV2, Path(__file__).parent / "preprocess.json", epochs=4, weight_decay=1e-4)
