@@ -77,6 +77,7 @@ void RidgeCorrection::fit(const std::vector<RidgeSample> &samples) {
     weights.assign(candidate.weights.data(), candidate.weights.data() + p);
     inverse.assign(candidate.inverse.data(), candidate.inverse.data() + p * p);
   }
+  fitted = std::isfinite(best); // squares of huge values are not
 }
 
 Estimate RidgeCorrection::predict(const std::vector<double> &features, double prior,

@@ -151,6 +151,11 @@ Status Search::check(const std::string &key, const Outcome &outcome) const {
                   (static_cast<Objective>(k) != Objective::Accuracy && *value < 0)))
       return Error{"is " + std::to_string(*value), where, "a finite number, at least 0", ""};
   }
+  Candidate told = *found;
+  told.outcome = outcome;
+  if (!std::isfinite(fitness(told).violation))
+    return Error{"exceeds a limit by more than a number can hold", "measured", "comparable numbers",
+                 "raise the limit"};
   return success();
 }
 

@@ -102,20 +102,20 @@ Error noRun() {
 std::string Server::answer(std::string_view line) {
   Json id, answer;
   Result<Json> result = Error{};
-  if (auto request = parseJson(line, "request"); !request) {
-    result = request.error();
-  } else {
-    if (request->is_object())
-      if (auto given = request->find("id");
-          given != request->end() && (given->is_number() || given->is_string()))
-        id = *given;
-    JsonReader reader(*request, "request");
-    try {
+  try {
+    if (auto request = parseJson(line, "request"); !request) {
+      result = request.error();
+    } else {
+      if (request->is_object())
+        if (auto given = request->find("id");
+            given != request->end() && (given->is_number() || given->is_string()))
+          id = *given;
+      JsonReader reader(*request, "request");
       result = dispatch(reader);
-    } catch (const std::exception &exception) {
-      result = Error{std::string("the request failed: ") + exception.what(), "request", "",
-                     "ask for less"};
     }
+  } catch (const std::exception &exception) {
+    result =
+        Error{std::string("the request failed: ") + exception.what(), "request", "", "ask for less"};
   }
   answer["id"] = id;
   answer["ok"] = static_cast<bool>(result);

@@ -106,9 +106,9 @@ TEST(Profile, NamesTheFieldOfAMistake) {
           "ops.conv2d.i3: unknown precision; expected one of f32, bf16, f16, i8, w4a8, w8a16"));
   EXPECT_THAT(message("\"i8\": \"kernel\"", "\"i8\": \"magic\""),
               HasSubstr("ops.conv2d.i8: is 'magic'"));
-  EXPECT_THAT(message("\"i8\": \"kernel\"", "\"w4a8\": \"iree\""),
+  EXPECT_THAT(message("\"w4a8\": \"kernel\"", "\"w4a8\": \"iree\""),
               HasSubstr("ops.conv2d.w4a8: is 'iree'; expected 'kernel' or 'tosa'"));
-  EXPECT_THAT(message("\"portable\"", "\"none\""), HasSubstr("ops.conv2d.i8: is 'kernel'"));
+  EXPECT_THAT(message("\"portable\"", "\"none\""), HasSubstr("ops.conv2d.bf16: is 'kernel'"));
   EXPECT_THAT(message("\"f32\": \"iree\"", "\"f32\": \"tosa\""),
               HasSubstr("ops.conv2d.f32: is 'tosa'; expected 'tosa' where the driver is 'none'"));
   EXPECT_THAT(message("\"local\"", "\"cuda\""), HasSubstr("is 'kernel'"));

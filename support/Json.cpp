@@ -176,12 +176,21 @@ double JsonReader::number(const std::string &key) {
   return found->get<double>();
 }
 
+namespace {
+
+/// Whether it is an integer that int64_t can hold.
+bool isInt64(const Json &value) {
+  return value.is_number_integer() &&
+         (!value.is_number_unsigned() || value.get<uint64_t>() <= static_cast<uint64_t>(INT64_MAX));
+}
+
+} // namespace
+
 int64_t JsonReader::integer(const std::string &key) {
   const Json *found = field(key);
   if (!found)
     return 0;
-  if (!found->is_number_integer() ||
-      (found->is_number_unsigned() && found->get<uint64_t>() > static_cast<uint64_t>(INT64_MAX))) {
+  if (!isInt64(*found)) {
     fail(key, "is " + found->dump(), "an integer");
     return 0;
   }
@@ -209,7 +218,7 @@ std::vector<int64_t> JsonReader::integers(const std::string &key) {
     return result;
   }
   for (const Json &element : *found) {
-    if (!element.is_number_integer()) {
+    if (!isInt64(element)) {
       fail(key + "[" + std::to_string(result.size()) + "]", "is " + element.dump(), "an integer");
       return {};
     }

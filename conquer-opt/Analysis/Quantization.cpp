@@ -23,18 +23,19 @@ struct Channel {
   double bias = 0;     ///< rounded, maybe outside i32
 };
 
-int8_t weightCode(float weight, float scale) {
+int8_t weightCode(float weight, float scale, double largestCode) {
   double code = std::nearbyint(static_cast<double>(weight) / scale);
-  return static_cast<int8_t>(std::clamp(code, -127.0, 127.0));
+  return static_cast<int8_t>(std::clamp(code, -largestCode, largestCode));
 }
 
 /// Quantises one channel under `scale` into `codes`.
 template <typename Indices>
 Channel quantizeChannel(const std::vector<float> &weights, const Indices &indices, float bias,
-                        double biasScale, float scale, std::vector<int8_t> &codes) {
+                        double biasScale, float scale, int32_t largestCode,
+                        std::vector<int8_t> &codes) {
   Channel channel;
   indices([&](size_t i) {
-    codes[i] = weightCode(weights[i], scale);
+    codes[i] = weightCode(weights[i], scale, largestCode);
     channel.codeSum += std::abs(static_cast<int>(codes[i]));
   });
   channel.bias = std::nearbyint(bias / biasScale);
@@ -42,14 +43,14 @@ Channel quantizeChannel(const std::vector<float> &weights, const Indices &indice
 }
 
 /// The scale of a channel before the bias is looked at.
-float firstScale(float largestWeight, float bias, float inputScale) {
+float firstScale(float largestWeight, float bias, float inputScale, int32_t largestCode) {
   if (largestWeight == 0) {
     if (bias == 0)
       return 1;
     double scale = std::fabs(static_cast<double>(bias)) / (deadChannelBias * inputScale);
     return static_cast<float>(std::clamp<double>(scale, minScale, FLT_MAX));
   }
-  return std::max(static_cast<float>(static_cast<double>(largestWeight) / 127), minScale);
+  return std::max(static_cast<float>(static_cast<double>(largestWeight) / largestCode), minScale);
 }
 
 Error notFinite(const char *what, size_t channel) {
@@ -83,7 +84,7 @@ int32_t largestDistance(int32_t zeroPoint) { return std::max(127 - zeroPoint, ze
 
 Result<QuantizedLayer> quantizeLayer(const std::vector<float> &weights,
                                      const std::vector<float> &bias, size_t channels, size_t inner,
-                                     AffineParams input) {
+                                     AffineParams input, int32_t largestCode) {
   QuantizedLayer layer;
   layer.weights.resize(weights.size());
   const int64_t distance = largestDistance(input.zeroPoint);
@@ -104,10 +105,11 @@ Result<QuantizedLayer> quantizeLayer(const std::vector<float> &weights,
     if (!std::isfinite(bias[c]))
       return notFinite("the bias", c);
 
-    float scale = firstScale(largest, bias[c], input.scale);
+    float scale = firstScale(largest, bias[c], input.scale, largestCode);
     for (;;) {
       double biasScale = static_cast<double>(input.scale) * scale;
-      Channel channel = quantizeChannel(weights, indices, bias[c], biasScale, scale, layer.weights);
+      Channel channel =
+          quantizeChannel(weights, indices, bias[c], biasScale, scale, largestCode, layer.weights);
       double bound = static_cast<double>(channel.codeSum * distance) + std::fabs(channel.bias);
       if (bound <= static_cast<double>(maxAccumulator)) {
         layer.bias.push_back(static_cast<int32_t>(channel.bias));

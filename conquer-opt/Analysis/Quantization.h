@@ -47,28 +47,28 @@ int32_t largestDistance(int32_t zeroPoint);
 
 /// A convolution's constants in i8.
 struct QuantizedLayer {
-  std::vector<int8_t> weights; ///< -127 to 127, in the order of the real weights
+  std::vector<int8_t> weights; ///< -largestCode to largestCode, in the order of the real weights
   std::vector<float> scales;   ///< of the weights, one per output channel
   std::vector<int32_t> bias;   ///< at scale inputScale * scales[c]
   /// Per channel, the largest |accumulator| that any input can cause, bias included; below 2^31.
   std::vector<int64_t> bound;
 };
 
-/// Quantises the weights of one layer symmetrically per output channel to -127..127, and its bias
-/// to i32.
+/// Quantises the weights of one layer symmetrically per output channel to
+/// -largestCode..largestCode (127 for i8, 7 for w4a8), and its bias to i32.
 ///
 /// `weights[i]` belongs to output channel (i / inner) % channels: inner is KH*KW*IC for conv2d
 /// [OC, KH, KW, IC] and 1 for depthwise [KH, KW, C, M], whose output channels are C*M. `bias` has
 /// `channels` values.
 ///
-/// A channel's scale is max|w| / 127, made wider where the bias or the accumulator would leave i32
-/// (the bias is never clipped), at least 2^-100. A channel of zeros gets the scale that puts its
-/// bias at 2^30, so that it outputs the bias to f32 precision; with no bias, scale 1.
+/// A channel's scale is max|w| / largestCode, made wider where the bias or the accumulator would
+/// leave i32 (the bias is never clipped), at least 2^-100. A channel of zeros gets the scale that
+/// puts its bias at 2^30, so that it outputs the bias to f32 precision; with no bias, scale 1.
 ///
 /// Error: a weight or a bias is not finite, or a bias is so large that no f32 scale carries it.
 Result<QuantizedLayer> quantizeLayer(const std::vector<float> &weights,
                                      const std::vector<float> &bias, size_t channels, size_t inner,
-                                     AffineParams input);
+                                     AffineParams input, int32_t largestCode = 127);
 
 /// A multiplier as the IR holds it: rounded to f32, where what would be denormal is 0 (an i32 times
 /// it rounds to code 0 anyway) and what would be infinite is the largest f32.

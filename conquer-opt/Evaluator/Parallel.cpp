@@ -35,8 +35,8 @@ void conquer::parallelFor(int threads, int64_t count, const std::function<void(i
   try {
     for (int i = 0; i < helpers; ++i)
       pool.emplace_back(loop, i + 1);
-  } catch (const std::system_error &) {
-    // The system has no more threads; those that started and this one share the work.
+  } catch (const std::exception &) {
+    // The system has no more threads or memory; those that started and this one share the work.
   }
   loop(0);
   for (std::thread &thread : pool)

@@ -5,6 +5,7 @@
 #include "support/Json.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <thread>
 
@@ -158,6 +159,12 @@ Session::referenceOutputs(const Samples &samples, const StageProgress &progress)
   Result<Outputs> outputs = outputsOf(*plan, samples, "f32", progress);
   if (!outputs)
     return outputs.error();
+  auto finite = [](float value) { return std::isfinite(value); };
+  if (auto at = std::find_if_not(outputs->values.begin(), outputs->values.end(), finite);
+      at != outputs->values.end())
+    return Error{"the f32 network gives " + std::to_string(*at) + " for sample " +
+                     std::to_string((at - outputs->values.begin()) / outputs->width),
+                 "", "finite outputs to compare with", "check the model and its preprocessing"};
   references.emplace_front(samples.hash, std::make_shared<const Outputs>(std::move(*outputs)));
   size_t bytes = 0;
   for (auto at = references.begin(); at != references.end();) {

@@ -53,45 +53,19 @@ conquer::Policy uniformPolicy(const conquer::LayerList &list, Precision precisio
   return policy;
 }
 
-/// The element type of activations of that form.
-Type elementOf(Builder &builder, Precision form) {
-  switch (form) {
-  case Precision::BF16:
-    return builder.getBF16Type();
-  case Precision::F16:
-    return builder.getF16Type();
-  case Precision::I8:
-  case Precision::W4A8:
-    return builder.getI8Type();
-  case Precision::W8A16:
-    return builder.getI16Type();
-  case Precision::F32:
-    break;
-  }
-  return builder.getF32Type();
-}
-
 /// A function that converts a vector of that many elements, as quantize does: by way of f32.
 func::FuncOp addConversion(ModuleOp module, const LatencyFunction &entry) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   Location loc = module.getLoc();
-  auto input = RankedTensorType::get({entry.elements}, elementOf(builder, entry.from));
-  auto output = input.clone(elementOf(builder, entry.to));
+  conquer::ConstantPool pool;
+  conquer::QuantizeEmitter emitter(builder, loc, pool);
+  auto input = RankedTensorType::get({entry.elements}, emitter.elementOf(entry.from));
+  auto output = input.clone(emitter.elementOf(entry.to));
   auto function =
       func::FuncOp::create(builder, loc, entry.function, builder.getFunctionType(input, output));
   builder.setInsertionPointToStart(function.addEntryBlock());
-  conquer::ConstantPool pool;
-  conquer::QuantizeEmitter emitter(builder, loc, pool);
   conquer::AffineParams params = {0.0625f, 3}; // any will do: the time does not depend on it
-  Value value = function.getArgument(0);
-  if (entry.from == Precision::I8)
-    value = emitter.dequantize(value, params);
-  else if (entry.from != Precision::F32)
-    value = emitter.cast(value, builder.getF32Type());
-  if (entry.to == Precision::I8)
-    value = emitter.quantize(value, params);
-  else if (entry.to != Precision::F32)
-    value = emitter.cast(value, output.getElementType());
+  Value value = emitter.convert(function.getArgument(0), entry.from, entry.to, params);
   func::ReturnOp::create(builder, loc, value);
   return function;
 }

@@ -24,25 +24,19 @@ void setPrecision(Operation *op, Precision precision) {
 
 /// Checks that quantize can write the layer in that precision.
 LogicalResult checkForm(Operation *layer, Precision precision) {
-  auto fail = [&] {
-    return mlir::emitError(layer->getLoc(), "layer '")
-           << getId(layer) << "' (" << getLayerKind(layer) << ") has no "
-           << StringRef(precisionName(precision)) << " form, expected ";
-  };
-  switch (precision) {
-  case Precision::F32:
+  bool written = precision == Precision::F32;
+  if (precision == Precision::BF16 || precision == Precision::F16)
+    written = hasHalfForm(layer);
+  else if (precision == Precision::I8 || precision == Precision::W4A8)
+    written = hasIntegerForm(layer);
+  if (written)
     return mlir::success();
-  case Precision::I8:
-    if (hasIntegerForm(layer))
-      return mlir::success();
-    return fail() << "a convolution with constant f32 weights and bias; give it precision f32";
-  case Precision::BF16:
-  case Precision::F16:
-  case Precision::W4A8:
-  case Precision::W8A16:
-    return fail() << "f32 or i8, the precisions that quantize writes today";
-  }
-  llvm_unreachable("all precisions are listed");
+  return mlir::emitError(layer->getLoc(), "layer '")
+         << getId(layer) << "' (" << getLayerKind(layer) << ") has no "
+         << StringRef(precisionName(precision)) << " form, expected "
+         << (precision == Precision::W8A16 ? "f32, bf16, f16, i8 or w4a8"
+                                           : "a convolution with constant f32 weights and bias")
+         << "; give it precision f32";
 }
 
 /// Checks the policy against the module's layers; errors are located at the layer.
@@ -74,17 +68,31 @@ bool isOnlyReturned(Operation *op) {
          });
 }
 
+/// The form in which all operands that are not constant arrive; f32 where they differ.
+Precision commonForm(Operation *op) {
+  std::optional<Precision> common;
+  for (Value operand : op->getOperands()) {
+    if (isConstant(operand))
+      continue;
+    Operation *producer = operand.getDefiningOp();
+    Precision form = producer ? getForm(producer) : Precision::F32;
+    if (common && form != *common)
+      return Precision::F32;
+    common = form;
+  }
+  return common.value_or(Precision::F32);
+}
+
 /// The rule for ops without a policy.
 Precision precisionOfOther(Operation *op) {
-  if (!hasIntegerForm(op) || isOnlyReturned(op))
+  Precision form = commonForm(op);
+  bool written = form == Precision::I8 ? hasIntegerForm(op) : hasHalfForm(op);
+  if (!written || isOnlyReturned(op))
     return Precision::F32;
-  for (Value operand : op->getOperands())
-    if (!isConstant(operand) && !(operand.getDefiningOp() && isInteger(operand.getDefiningOp())))
-      return Precision::F32;
   for (Operation *user : getOutput(op).getUsers())
-    if (isLayer(user) && !isInteger(user))
+    if (isLayer(user) && getForm(user) != form)
       return Precision::F32;
-  return Precision::I8;
+  return form;
 }
 
 struct AssignPrecisionsPass : impl::AssignPrecisionsPassBase<AssignPrecisionsPass> {

@@ -53,6 +53,19 @@ bool hasIntegerForm(Operation *op) {
              tosa::TransposeOp>(op);
 }
 
+bool hasHalfForm(Operation *op) {
+  if (op->getNumResults() != 1 || !getElementTypeOrSelf(op->getResult(0)).isF32())
+    return false;
+  for (Value operand : op->getOperands())
+    if (isConstant(operand) && getElementTypeOrSelf(operand).isF32() && !readConstant(operand))
+      return false;
+  if (isa<tosa::Conv2DOp, tosa::DepthwiseConv2DOp, tosa::TransposeConv2DOp>(op))
+    return isConstant(op->getOperand(1)) && isConstant(op->getOperand(2));
+  return isa<tosa::AddOp, tosa::SubOp, tosa::MulOp, tosa::ClampOp, tosa::MaxPool2dOp,
+             tosa::AvgPool2dOp, tosa::ConcatOp, tosa::PadOp, tosa::ReshapeOp, tosa::SliceOp,
+             tosa::TransposeOp>(op);
+}
+
 std::optional<Precision> getPrecision(Operation *op) {
   auto name = op->getAttrOfType<StringAttr>(precisionAttrName);
   return name ? parsePrecision(name.getValue()) : std::nullopt;

@@ -36,9 +36,16 @@ mlir::Value getOutput(mlir::Operation *op);
 /// Whether quantize can write the op in i8.
 bool hasIntegerForm(mlir::Operation *op);
 
+/// Whether quantize can write the op in bf16 and f16.
+bool hasHalfForm(mlir::Operation *op);
+
 /// The op's `conquer.precision`; nothing if it has none or an unknown one.
 std::optional<Precision> getPrecision(mlir::Operation *op);
-inline bool isInteger(mlir::Operation *op) { return getPrecision(op) == Precision::I8; }
+
+/// The form of the values that the op reads and makes; f32 for ops without a precision.
+inline Precision getForm(mlir::Operation *op) {
+  return activationForm(getPrecision(op).value_or(Precision::F32));
+}
 
 /// The f32 elements of a tosa.const (dense or resource); nothing for any other value.
 std::optional<std::vector<float>> readConstant(mlir::Value value);

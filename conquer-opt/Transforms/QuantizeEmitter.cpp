@@ -50,6 +50,52 @@ Value QuantizeEmitter::constantF32(ArrayRef<int64_t> shape, ArrayRef<float> valu
   return constant(type, DenseElementsAttr::get(type, values));
 }
 
+Value QuantizeEmitter::constantI4(ArrayRef<int64_t> shape, ArrayRef<int8_t> values) {
+  auto type = RankedTensorType::get(shape, builder.getIntegerType(4));
+  auto codes = llvm::map_to_vector(
+      values, [](int8_t value) { return APInt(4, static_cast<uint64_t>(value), true); });
+  return constant(type, DenseElementsAttr::get(type, codes));
+}
+
+FailureOr<Value> QuantizeEmitter::constantHalf(RankedTensorType type, ArrayRef<float> values) {
+  const llvm::fltSemantics &semantics =
+      mlir::cast<FloatType>(type.getElementType()).getFloatSemantics();
+  SmallVector<APFloat> rounded;
+  for (float value : values) {
+    bool lossy = false;
+    rounded.emplace_back(value);
+    rounded.back().convert(semantics, APFloat::rmNearestTiesToEven, &lossy);
+    if (!rounded.back().isFinite())
+      return failure();
+  }
+  return constant(type, DenseElementsAttr::get(type, rounded));
+}
+
+Type QuantizeEmitter::elementOf(Precision form) {
+  switch (form) {
+  case Precision::BF16:
+    return builder.getBF16Type();
+  case Precision::F16:
+    return builder.getF16Type();
+  case Precision::I8:
+  case Precision::W4A8:
+    return builder.getI8Type();
+  case Precision::W8A16:
+    return builder.getI16Type();
+  case Precision::F32:
+    break;
+  }
+  return builder.getF32Type();
+}
+
+FloatAttr QuantizeEmitter::boundOf(Attribute bound, Type element) {
+  APFloat value = mlir::cast<FloatAttr>(bound).getValue();
+  bool lossy = false;
+  value.convert(mlir::cast<FloatType>(element).getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                &lossy);
+  return FloatAttr::get(element, value);
+}
+
 Value QuantizeEmitter::zeroPointI8(int32_t value) {
   return constantI8({1}, {static_cast<int8_t>(value)});
 }
@@ -73,7 +119,7 @@ Value QuantizeEmitter::mul(Value a, Value b) {
   return tosa::MulOp::create(builder, loc, broadcastType(a, b), a, b, zeroPointI8(0));
 }
 
-Value QuantizeEmitter::clampF32(Value input, float low, float high) {
+Value QuantizeEmitter::clampFloat(Value input, float low, float high) {
   return tosa::ClampOp::create(builder, loc, input.getType(), input, builder.getF32FloatAttr(low),
                                builder.getF32FloatAttr(high));
 }
@@ -99,8 +145,8 @@ Value QuantizeEmitter::rescale(Value input, ArrayRef<Rescale> factors, int32_t i
 
 Value QuantizeEmitter::roundToCodes(Value scaled, CodeBounds bounds, int32_t zeroPoint) {
   // The clamp comes first, so that nothing overflows the conversion.
-  Value clamped = clampF32(scaled, static_cast<float>(bounds.min - zeroPoint),
-                           static_cast<float>(bounds.max - zeroPoint));
+  Value clamped = clampFloat(scaled, static_cast<float>(bounds.min - zeroPoint),
+                             static_cast<float>(bounds.max - zeroPoint));
   Value rounded = cast(clamped, builder.getI32Type());
   Value shifted = add(rounded, constantI32(alongLastAxis(scaled, 1), {zeroPoint}));
   return cast(shifted, builder.getI8Type());
@@ -138,6 +184,16 @@ Value QuantizeEmitter::dequantize(Value codes, AffineParams params) {
   Value distance = tosa::SubOp::create(builder, loc, wide.getType(), wide, zeroPoint);
   Value real = cast(distance, builder.getF32Type());
   return mul(real, constantF32(alongLastAxis(codes, 1), {params.scale}));
+}
+
+Value QuantizeEmitter::convert(Value value, Precision from, Precision to, AffineParams params) {
+  if (from == Precision::I8)
+    value = dequantize(value, params);
+  else if (from != Precision::F32)
+    value = cast(value, builder.getF32Type());
+  if (to == Precision::I8)
+    return quantize(value, params);
+  return to == Precision::F32 ? value : cast(value, elementOf(to));
 }
 
 } // namespace conquer

@@ -8,6 +8,7 @@
 #define CONQUER_OPT_TRANSFORMS_QUANTIZEEMITTER_H
 
 #include "conquer-opt/Analysis/Quantization.h"
+#include "hardware/Precision.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 
@@ -28,12 +29,22 @@ public:
   mlir::Value constantI8(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int8_t> values);
   mlir::Value constantI32(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int32_t> values);
   mlir::Value constantF32(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<float> values);
+  /// A constant of 4-bit codes, -8 to 7.
+  mlir::Value constantI4(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int8_t> values);
+  /// A constant of bf16 or f16, rounded to nearest even. Fails if a value is not finite then.
+  mlir::FailureOr<mlir::Value> constantHalf(mlir::RankedTensorType type,
+                                            llvm::ArrayRef<float> values);
+
+  /// The element type of activations of that form.
+  mlir::Type elementOf(Precision form);
+  /// The bound of a clamp in bf16 or f16, rounded to nearest even; beyond the range, infinity.
+  mlir::FloatAttr boundOf(mlir::Attribute bound, mlir::Type element);
 
   mlir::Value cast(mlir::Value input, mlir::Type element);
   /// Elementwise, with broadcasting.
   mlir::Value add(mlir::Value a, mlir::Value b);
   mlir::Value mul(mlir::Value a, mlir::Value b);
-  mlir::Value clampF32(mlir::Value input, float low, float high);
+  mlir::Value clampFloat(mlir::Value input, float low, float high);
   /// RESCALE with one factor, or one per element of the last axis.
   mlir::Value rescale(mlir::Value input, llvm::ArrayRef<Rescale> factors, int32_t inputZeroPoint,
                       int32_t outputZeroPoint, mlir::Type element);
@@ -48,12 +59,14 @@ public:
   /// i32 -> f32: cast, mul by a multiplier per element of the last axis.
   mlir::Value toReal(mlir::Value accumulator, llvm::ArrayRef<float> multipliers);
 
+  /// From one form to another, by way of f32; `params` are those of i8.
+  mlir::Value convert(mlir::Value value, Precision from, Precision to, AffineParams params);
+
+private:
   /// f32 -> i8: mul by 1/scale, then as the end of requantize.
   mlir::Value quantize(mlir::Value real, AffineParams params);
   /// i8 -> f32: cast to i32, subtract the zero point, cast to f32, mul by the scale.
   mlir::Value dequantize(mlir::Value codes, AffineParams params);
-
-private:
   mlir::Value constant(mlir::RankedTensorType type, mlir::DenseElementsAttr values);
   /// [1, ..., 1, size], of the rank of `like`.
   llvm::SmallVector<int64_t> alongLastAxis(mlir::Value like, size_t size);

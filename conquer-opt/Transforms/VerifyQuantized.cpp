@@ -44,12 +44,10 @@ LogicalResult checkLayer(Operation *op, const Profile &profile, Names &layers) {
     return mlir::emitError(op->getLoc(), "layer '")
            << name.getValue() << "': " << getLayerKind(op) << " cannot run in "
            << StringRef(precisionName(*precision)) << " on profile '" << profile.name << "'";
-  bool integer = *precision == Precision::I8;
-  auto has = [&](Value value, unsigned bits) {
-    Type element = getElementTypeOrSelf(value);
-    return integer ? element.isInteger(bits) : element.isF32();
-  };
-  if (!has(op->getOperand(0), 8) || !has(op->getOperand(1), 8) || !has(op->getResult(0), 32))
+  Type result = getElementTypeOrSelf(op->getResult(0));
+  bool accumulates = activationForm(*precision) == Precision::I8;
+  if (getTypedPrecision(op) != precision ||
+      (accumulates ? !result.isInteger(32) : result != getElementTypeOrSelf(op->getOperand(0))))
     return mlir::emitError(op->getLoc(), "layer '")
            << name.getValue() << "' is " << op->getName()
            << " on types that are not those of precision " << StringRef(precisionName(*precision));
@@ -73,7 +71,8 @@ LogicalResult checkSignature(func::FuncOp function) {
   for (ArrayRef<Type> types :
        {function.getFunctionType().getInputs(), function.getFunctionType().getResults()})
     for (Type type : types)
-      if (getElementTypeOrSelf(type).isInteger(8))
+      if (Type element = getElementTypeOrSelf(type);
+          element.isInteger(8) || element.isBF16() || element.isF16())
         return mlir::emitError(function.getLoc(), "function takes or gives ")
                << type << ", expected f32";
   return mlir::success();
@@ -96,7 +95,8 @@ struct VerifyQuantizedPass : impl::VerifyQuantizedPassBase<VerifyQuantizedPass> 
   void attachTarget(bool hasPad) {
     auto level = hasPad ? tosa::Level::none : tosa::Level::eightK;
     auto target = tosa::TargetEnvAttr::get(&getContext(), tosa::SpecificationVersion::V_1_0, level,
-                                           {tosa::Profile::pro_int, tosa::Profile::pro_fp}, {});
+                                           {tosa::Profile::pro_int, tosa::Profile::pro_fp},
+                                           {tosa::Extension::int4, tosa::Extension::bf16});
     getOperation()->setAttr(tosa::TargetEnvAttr::name, target);
   }
 

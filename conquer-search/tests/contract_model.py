@@ -19,6 +19,9 @@ Real = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
 
 LAYERS = ("conv2d", "depthwise_conv2d")
+# Of the values that a layer of that precision reads and makes.
+FORMS = {"f32": "f32", "i8": "i8", "w4a8": "i8"}
+LARGEST_CODES = {"i8": 127, "w4a8": 7}
 MOVES = ("reshape", "slice", "transpose")
 
 
@@ -130,12 +133,12 @@ class Network:
         return self.nodes[index].kind in MOVES and all(self.is_only_returned(user) for user in self.users(index))
 
     def precisions(self, policy: dict[str, str]) -> list[str]:
-        """The precision of every node: layers from the policy, others by the documented rule."""
+        """The form of every node's value: layers from the policy, others by the documented rule."""
         result: list[str] = []
         for index, node in enumerate(self.nodes):
             source = node.inputs[0] if node.inputs else -1
             if node.kind in LAYERS:
-                result.append(policy[node.id])
+                result.append(FORMS[policy[node.id]])
             elif node.kind == "input":
                 result.append("f32")
             elif node.kind == "clamp" and self.fused_clamp(source) == index:
@@ -145,7 +148,7 @@ class Network:
                 readers = [self.nodes[i] for i in self.users(fused if fused is not None else index)]
                 integer = (
                     all(result[i] == "i8" for i in node.inputs)
-                    and all(policy[r.id] == "i8" for r in readers if r.kind in LAYERS)
+                    and all(FORMS[policy[r.id]] == "i8" for r in readers if r.kind in LAYERS)
                     and not self.is_only_returned(index)
                 )
                 result.append("i8" if integer else "f32")
@@ -263,7 +266,7 @@ class Quantized:
         self, network: Network, policy: dict[str, str], ranges: dict[str, tuple[float, float]], requant: str
     ) -> None:
         self.network, self.ranges, self.integer = network, ranges, requant == "integer"
-        self.precision = network.precisions(policy)
+        self.policy, self.precision = policy, network.precisions(policy)
         self.real: dict[int, Real] = {}
         self.code: dict[int, tuple[Int, Params]] = {}
 
@@ -300,12 +303,13 @@ class Quantized:
         x, p = self.as_code(node.inputs[0])
         axes = (0, 1, 3) if node.kind == "depthwise_conv2d" else (1, 2, 3)
         largest = np.abs(node.weight.astype(np.float64)).max(axis=axes)
-        scale = (largest / 127).astype(np.float32).astype(np.float64)
+        largest_code = LARGEST_CODES[self.policy[node.id]]
+        scale = (largest / largest_code).astype(np.float32).astype(np.float64)
         dead = largest == 0  # outputs its bias: the scale puts it at 2^30
         bias_scale = np.abs(node.bias.astype(np.float64)) / (2.0**30 * float(p.scale))
         scale = np.where(dead, np.where(node.bias == 0, 1, bias_scale.astype(np.float32)), scale)
         per_weight = scale[:, None] if node.kind == "depthwise_conv2d" else scale[:, None, None, None]
-        codes = np.clip(np.rint(node.weight / per_weight), -127, 127).astype(np.int64)
+        codes = np.clip(np.rint(node.weight / per_weight), -largest_code, largest_code).astype(np.int64)
         bias = np.rint(node.bias / (float(p.scale) * scale)).astype(np.int64)
         accumulator = convolve(x - p.zero, codes, node) + bias
         clamp = self.network.fused_clamp(index)

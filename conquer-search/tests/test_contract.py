@@ -137,6 +137,13 @@ def test_all_integer(seed: int, requant: str, tmp_path: Path) -> None:
     check(network, policy, requant, seed, tmp_path)
 
 
+@pytest.mark.parametrize("requant", ["float32", "integer"])
+def test_w4a8_beside_i8(requant: str, tmp_path: Path) -> None:
+    network, policy = random_network(5, exact=False, policy_bits=0)
+    policy |= {name: "w4a8" for number, name in enumerate(policy) if number % 3 != 1}
+    check(network, policy, requant, 5, tmp_path)
+
+
 @pytest.mark.parametrize("policy_bits", [0b0000001, 0b0001010, 0b0100100, 0b1010000, 0b1000010, 0b0111111])
 def test_mixed(policy_bits: int, tmp_path: Path) -> None:
     network, policy = random_network(7, exact=True, policy_bits=policy_bits)

@@ -72,14 +72,14 @@ def test_files_of_a_run(finished: Path) -> None:
     assert len(layers["layers"]) == 4 and len(front["points"]) >= 1
     measurement, evaluation = tiny.load(finished / "measurement.json"), tiny.load(finished / "evaluation.json")
     assert len(measurement["modules"]) == len(evaluation["policies"]) >= 2
-    assert [row["name"] for row in evaluation["policies"][:2]] == ["f32", "i8"]
+    assert [row["name"] for row in evaluation["policies"][:4]] == ["f32", "bf16", "i8", "w4a8"]
     assert evaluation["split"] == "report" and evaluation["policies"][0]["images"] == 80
     assert evaluation["policies"][0]["accuracy_drop"] == 0
     for row in measurement["modules"]:
         note = tiny.load(finished / Path(row["module"]).with_name("module.json"))
         assert note["bytes"] == (finished / row["module"]).stat().st_size
         assert note["checked_images"] == 4
-        if set(note["policy"].values()) == {"i8"}:
+        if set(note["policy"].values()) <= {"i8", "w4a8"}:
             assert note["identical"] and note["max_abs_difference"] == 0
     assert (finished / "report.md").read_text().startswith("| policy |")
     table = tiny.load(finished / "latency_table.json")
@@ -105,11 +105,17 @@ def test_a_change_is_never_stale(run: Path, source: tuple[Path, Path]) -> None:
     before = time.time()
     assert conquer("calibrate", run, "--method", "minmax").returncode == 0
     assert "calibration.json" in changed(run, before)
-    message = failure(conquer("evaluate", run, "--gens", "1"))
-    assert "the archive is of other inputs" in message
+    for generation in ((), ("--gens", "1")):
+        assert "the archive is of other inputs" in failure(conquer("evaluate", run, *generation))
     done = conquer("run", source[0], "--data", source[1], "--out", run, *SIZE, "--method", "minmax")
     assert done.returncode == 0, done.stderr
-    assert list(run.glob("search-*.sqlite")), "the archive of the other calibration is kept"
+    aside = list(run.glob("search-*.sqlite"))
+    assert len(aside) == 1, "the archive of the other calibration is kept"
+    asked = first_generation(run)
+    done = conquer("run", source[0], "--data", source[1], "--out", run, *SIZE)
+    assert done.returncode == 0, done.stderr
+    assert not aside[0].is_file() and len(list(run.glob("search-*.sqlite"))) == 1, "and comes back with it"
+    assert first_generation(run) and asked
 
 
 def test_front_history(run: Path) -> None:

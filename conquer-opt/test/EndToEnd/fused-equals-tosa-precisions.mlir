@@ -1,9 +1,8 @@
 // The modules with bf16 and w4a8 kernels give the very bytes of the module that IREE makes from the TOSA form, in which i4 weights are
 // widened to i8. The bf16 numbers are small whole ones, so that f32 sums are exact in any order and only the roundings to bf16 count.
 // REQUIRES: iree, x86_64
-// RUN: sed -e 's/"i8": "kernel"/"bf16": "kernel", "i8": "kernel", "w4a8": "kernel"/' %profiles/x86-64.json > %t.json
 // RUN: sed -e 's/xi4>/xi8>/g' %s | conquer-opt --conquer-keep-rounding --mlir-print-op-generic -o %t.tosa.mlir
-// RUN: conquer-opt %s --conquer-fuse-pipeline="profile=%t.json" --conquer-lower-pipeline="profile=%t.json" -o %t.lowered.mlirbc --emit-bytecode
+// RUN: conquer-opt %s --conquer-fuse-pipeline="profile=x86-64 profile-dir=%profiles" --conquer-lower-pipeline="profile=x86-64 profile-dir=%profiles" -o %t.lowered.mlirbc --emit-bytecode
 // RUN: iree-compile %t.tosa.mlir %iree-flags -o %t.tosa.vmfb
 // RUN: iree-compile %t.lowered.mlirbc %iree-flags --iree-hal-executable-object-search-path=%kernels -o %t.vmfb
 // RUN: iree-run-module --module=%t.tosa.vmfb --device=local-sync --function=w4a8 --input="1x7x5x3xi8=-128 127 2 55 -114 110 -1 -102 -48 -71 62 112 -2 66 -76 -1 -122 -18 80 15 -35 71 -47 -92 -57 99 -64 -61 -127 -126 -21 -18 -44 -43 20 32 -27 -24 -35 -28 68 24 -117 56 84 -44 -54 7 -95 41 26 -127 45 -95 30 53 28 118 33 -34 118 113 -38 -99 3 -117 55 78 -119 86 59 64 -124 103 -105 -36 -28 -68 -3 108 48 53 0 108 -73 60 23 -110 93 -82 -22 46 57 -53 46 13 -81 31 34 28 -38 -88 -52 30 119" --output=@%t.a0.npy --output=@%t.a1.npy --output=@%t.a2.npy

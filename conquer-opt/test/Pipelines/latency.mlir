@@ -18,11 +18,22 @@
 // CHECK-NEXT: "tosa.clamp"
 // CHECK-NEXT: "func.return"{{.*}}tensor<1x2x2x2xf32>
 // CHECK-NOT: sym_name = "layer_1_f32"
+// CHECK: sym_name = "layer_0_bf16"
+// CHECK: %[[Y:.*]] = "flow.dispatch"
+// CHECK-NEXT: "func.return"(%[[Y]]) : (tensor<1x2x2x2xbf16>)
 // CHECK: sym_name = "layer_0_i8"
 // CHECK: %[[Y:.*]] = "flow.dispatch"
 // CHECK-NEXT: "func.return"(%[[Y]]) : (tensor<1x2x2x2xi8>)
+// CHECK: sym_name = "layer_0_w4a8"
+// CHECK: %[[Y:.*]] = "flow.dispatch"
+// CHECK-NEXT: "func.return"(%[[Y]]) : (tensor<1x2x2x2xi8>)
+// w4a8 reads and writes what i8 does: no conversions of its own.
+// CHECK: sym_name = "convert_f32_bf16_8"
 // CHECK: sym_name = "convert_f32_i8_8"
+// CHECK: sym_name = "convert_bf16_f32_8"
+// CHECK: sym_name = "convert_bf16_i8_8"
 // CHECK: sym_name = "convert_i8_f32_8"
+// CHECK: sym_name = "convert_i8_bf16_8"
 // CHECK-NOT: "func.func"
 
 // INDEX: "format": "conquer.latency_index"

@@ -9,8 +9,8 @@
 
 // JSON: {"id":"image","shape":[1,1,4,4]}
 // JSON: {"id":"output_0","shape":[1,2]}
-// JSON: {"id":"conv",{{.*}}"pad":[1,0,1,0]{{.*}}"signature":"conv2d_4x4x1_k2x3x3_s2x2_d1x1_p1.0.1.0","precisions":["f32","i8"]}
-// JSON: {"id":"fc","op":"conv2d",{{.*}}"weight_shape":[2,1,1,8],{{.*}}"precisions":["f32","i8"]}
+// JSON: {"id":"conv",{{.*}}"pad":[1,0,1,0]{{.*}}"signature":"conv2d_4x4x1_k2x3x3_s2x2_d1x1_p1.0.1.0","precisions":["f32","bf16","i8","w4a8"]}
+// JSON: {"id":"fc","op":"conv2d",{{.*}}"weight_shape":[2,1,1,8],{{.*}}"precisions":["f32","bf16","i8","w4a8"]}
 // JSON: {"from":"image","to":"conv","elements":16}
 // JSON: {"from":"conv","to":"fc","elements":8}
 // JSON: {"from":"fc","to":"output_0","elements":2}

@@ -4,8 +4,8 @@
 // RUN: conquer-opt %t/net.mlir --conquer-quantize-pipeline="calibration=%t/calibration.json policy=%t/policy.json profile=x86-64 profile-dir=%profiles" | FileCheck %s
 // RUN: conquer-opt %t/pad.mlir --conquer-quantize-pipeline="calibration=%t/calibration.json policy=%t/empty.json profile=x86-64 profile-dir=%profiles" | FileCheck %s --check-prefix=PAD
 
-// CHECK: conquer.conversions = {dequantize = 0 : i64, direct = 1 : i64, quantize = 1 : i64}
-// CHECK-SAME: tosa.target_env = #tosa.target_env<specification_version = "1.0", level = "8k", profiles = [pro_int, pro_fp], extensions = []>
+// CHECK: conquer.conversions = {dequantize = 0 : i64, direct = 1 : i64, quantize = 1 : i64, round = 0 : i64, widen = 0 : i64}
+// CHECK-SAME: tosa.target_env = #tosa.target_env<specification_version = "1.0", level = "8k", profiles = [pro_int, pro_fp], extensions = [int4, bf16]>
 // CHECK: tosa.conv2d {{.*}}conquer.layer = "c", conquer.precision = "i8"
 // PAD: level = none,
 

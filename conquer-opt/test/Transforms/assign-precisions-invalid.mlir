@@ -8,11 +8,15 @@
 // RUN: sed -e 's/"matmul": {/"matmul": {"f16": "iree", /' %profiles/x86-64.json > %t/f16-profile.json
 // RUN: not conquer-opt %t/net.mlir --conquer-assign-precisions="policy=%t/f16.json profile=%t/f16-profile.json" 2>&1 | FileCheck %s --check-prefix=FORM
 
+// RUN: sed -e 's/"matmul": {/"matmul": {"w8a16": "tosa", /' %profiles/npu-integer.json > %t/w8a16-profile.json
+// RUN: not conquer-opt %t/net.mlir --conquer-assign-precisions="policy=%t/w8a16.json profile=%t/w8a16-profile.json" 2>&1 | FileCheck %s --check-prefix=W8A16
+
 // UNKNOWN: net.mlir:{{.*}} error: {{.*}}unknown.json: layers.fc2: unknown layer id; expected one of the 1 layers
 // UNKNOWN-NOT: see current operation
 // MISSING: net.mlir:2:{{.*}} error: {{.*}}missing.json: layers: missing layer 'fc'
 // ILLEGAL: net.mlir:2:{{.*}} error: {{.*}}illegal.json: layers.fc: matmul cannot run in i8 on profile 'x86-64'; expected one of f32
-// FORM: net.mlir:2:{{.*}} error: layer 'fc' (matmul) has no f16 form, expected f32 or i8, the precisions that quantize writes today
+// FORM: net.mlir:2:{{.*}} error: layer 'fc' (matmul) has no f16 form, expected a convolution with constant f32 weights and bias; give it precision f32
+// W8A16: net.mlir:2:{{.*}} error: layer 'fc' (matmul) has no w8a16 form, expected f32, bf16, f16, i8 or w4a8; give it precision f32
 // SPELLING: error: {{.*}}spelling.json: layers.fc: unknown precision 'int8'; expected one of f32, bf16, f16, i8, w4a8, w8a16
 // NONE: error: {{.*}}none.json: cannot open file
 // PROFILE: error: {{.*}}unknown profile 'z80'
@@ -25,6 +29,8 @@
 {"format": "conquer.policy", "version": 1, "layers": {"fc": "i8"}}
 //--- f16.json
 {"format": "conquer.policy", "version": 1, "layers": {"fc": "f16"}}
+//--- w8a16.json
+{"format": "conquer.policy", "version": 1, "layers": {"fc": "w8a16"}}
 //--- spelling.json
 {"format": "conquer.policy", "version": 1, "layers": {"fc": "int8"}}
 

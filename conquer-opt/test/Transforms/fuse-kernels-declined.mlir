@@ -1,6 +1,5 @@
 // Each reason for which a convolution stays in TOSA.
-// RUN: sed -e 's/"i8": "kernel"/"bf16": "kernel", "i8": "kernel", "w4a8": "kernel"/' %profiles/x86-64.json > %t.json
-// RUN: conquer-opt %s --split-input-file --verify-diagnostics --conquer-fuse-pipeline="profile=%t.json" -o /dev/null
+// RUN: conquer-opt %s --split-input-file --verify-diagnostics --conquer-fuse-pipeline="profile=x86-64 profile-dir=%profiles" -o /dev/null
 
 func.func @variable_weights(%x: tensor<1x1x1x2xi8>, %w: tensor<2x1x1x2xi8>) -> tensor<1x1x1x2xi32> {
   %b = "tosa.const"() <{values = dense<7> : tensor<2xi32>}> : () -> tensor<2xi32>

@@ -12,7 +12,7 @@
 
 //--- net.mlir
 // "a" has readers of both precisions; "b" only f32 ones; the input is converted once though two layers read it.
-// CHECK: module attributes {conquer.conversions = {dequantize = 2 : i64, direct = 1 : i64, quantize = 1 : i64}}
+// CHECK: module attributes {conquer.conversions = {dequantize = 2 : i64, direct = 1 : i64, quantize = 1 : i64, round = 0 : i64, widen = 0 : i64}}
 // CHECK: func.func @main(%[[IMAGE:.*]]: tensor<1x4x4x2xf32>
 func.func @main(%image: tensor<1x4x4x2xf32> {conquer.id = "image"})
     -> (tensor<1x4x4x2xf32> {conquer.id = "x"}, tensor<1x4x4x2xf32> {conquer.id = "y"}, tensor<1x4x4x2xf32> {conquer.id = "z"}) {

@@ -4,8 +4,8 @@
 // CHECK: {"format": "conquer.layers", "version": 1,
 // CHECK: {"id":"image","shape":[2,9,9,2]}
 // CHECK: {"id":"y","shape":[2,60,60]}
-// CHECK: {"id":"conv","op":"conv2d","input_shape":[2,9,9,2],"output_shape":[2,5,3,4],"weight_shape":[4,3,3,2],"stride":[2,3],"dilation":[1,2],"pad":[1,1,0,2],"macs":2160,"weights":72,"signature":"conv2d_b2_9x9x2_k4x3x3_s2x3_d1x2_p1.1.0.2","precisions":["f32","i8"]}
-// CHECK: {"id":"dw","op":"depthwise_conv2d","input_shape":[2,5,3,4],"output_shape":[2,5,3,4],"weight_shape":[3,3,4,1],"stride":[1,1],"dilation":[1,1],"pad":[1,1,1,1],"macs":1080,"weights":36,"signature":"depthwise_conv2d_b2_5x3x4_k3x3x1_s1x1_d1x1_p1.1.1.1","precisions":["f32","i8"]}
+// CHECK: {"id":"conv","op":"conv2d","input_shape":[2,9,9,2],"output_shape":[2,5,3,4],"weight_shape":[4,3,3,2],"stride":[2,3],"dilation":[1,2],"pad":[1,1,0,2],"macs":2160,"weights":72,"signature":"conv2d_b2_9x9x2_k4x3x3_s2x3_d1x2_p1.1.0.2","precisions":["f32","bf16","i8","w4a8"]}
+// CHECK: {"id":"dw","op":"depthwise_conv2d","input_shape":[2,5,3,4],"output_shape":[2,5,3,4],"weight_shape":[3,3,4,1],"stride":[1,1],"dilation":[1,1],"pad":[1,1,1,1],"macs":1080,"weights":36,"signature":"depthwise_conv2d_b2_5x3x4_k3x3x1_s1x1_d1x1_p1.1.1.1","precisions":["f32","bf16","i8","w4a8"]}
 // CHECK: {"id":"up","op":"transpose_conv2d","input_shape":[2,5,3,4],"output_shape":[2,10,6,4],"weight_shape":[4,2,2,4],"stride":[2,2],"dilation":[1,1],"pad":[0,0,0,0],"macs":1920,"weights":64,"signature":"transpose_conv2d_b2_5x3x4_k4x2x2_s2x2_d1x1_p0.0.0.0","precisions":["f32"]}
 // CHECK: {"id":"mm","op":"matmul","input_shape":[2,60,4],"output_shape":[2,60,60],"weight_shape":[4,60],"stride":[1,1],"dilation":[1,1],"pad":[0,0,0,0],"macs":28800,"weights":0,"signature":"matmul_2x60x4_k60","precisions":["f32"]}
 // CHECK: "edges": [

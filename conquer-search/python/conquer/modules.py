@@ -27,6 +27,10 @@ CHECK_IMAGES = 4
 # Largest difference to the evaluator, of the largest output. Integer modules must be identical. In a mixed one a last
 # bit of a float sum can turn the rounding to i8 of a value, and one such step moves the output by some thousandths.
 TOLERANCE_FLOAT, TOLERANCE_MIXED = 1e-3, 1e-2
+# Precisions that compute in integers; a module of nothing else must be identical.
+INTEGER_PRECISIONS = frozenset({"i8", "w4a8", "w8a16"})
+# bf16 and f16 round after every op: a last bit of a float sum can turn a rounding, a step of 2^-8 or 2^-11.
+HALF_PRECISIONS = frozenset({"bf16", "f16"})
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,14 @@ def check_policy(policy: Policy, layers: list[dict[str, Any]], where: str) -> No
         raise ConquerError(f"layer '{missing[0]}' has no precision", where=where, expected="every layer once")
 
 
+def tolerance(policy: Policy) -> float:
+    """The largest difference to the evaluator that a module of the policy may have, of the largest output."""
+    used = set(policy.values())
+    if used <= INTEGER_PRECISIONS:
+        return 0.0
+    return TOLERANCE_MIXED if used & (INTEGER_PRECISIONS | HALF_PRECISIONS) else TOLERANCE_FLOAT
+
+
 def uniform(layers: list[dict[str, Any]], precision: str) -> Policy:
     """All layers in one precision; f32 where a layer does not allow it."""
     return {layer["id"]: precision if precision in layer["precisions"] else "f32" for layer in layers}
@@ -129,7 +141,7 @@ class Builder:
             "prepared": tools.file_digest(run / PREPARED),
             "calibration": tools.file_digest(run / CALIBRATION),
             "profile": target.resolved,
-            "conquer-opt": tools.file_digest(tools.find_program("conquer-opt")),
+            "programs": [tools.file_digest(tools.find_program(name)) for name in ("conquer-opt", "conquer-eval")],
             "compile": target.compile_options(),
         }
 
@@ -221,15 +233,16 @@ class Builder:
         samples = part / "samples.npy"
         np.save(samples, np.load(self.run / "data" / "calibration.npy", mmap_mode="r")[:CHECK_IMAGES])
         got = self.device.run(part / "model.vmfb", samples, part / "module.npy")
-        self.evaluator.call("run", {"policy": policy, "samples": str(samples), "output": str(part / "evaluator.npy")})
+        self.evaluator.call(
+            "run",
+            {"policy": policy, "samples": str(samples), "output": str(part / "evaluator.npy")},
+            refusal=StageFailure,
+        )
         want = np.load(part / "evaluator.npy")
         if got.shape != want.shape:
             raise StageFailure(f"the module's output is {list(got.shape)}, the evaluator's {list(want.shape)}")
         relative = metrics.relative_difference(got, want)
-        integers = sum(precision == "i8" for precision in policy.values())
-        limit = TOLERANCE_MIXED if integers else TOLERANCE_FLOAT
-        if integers == len(policy):
-            limit = 0.0
+        limit = tolerance(policy)
         if not relative <= limit:  # also NaN
             raise StageFailure(
                 f"the module differs from the evaluator by {relative:.2g} of the largest output",

@@ -50,8 +50,8 @@ def normalise(path: Path, dims: Mapping[str, int] | None = None) -> Any:
 # Loading and refusing
 
 
-def load(path: Path) -> Any:
-    """Read a file with its external data, and let onnx check it."""
+def read(path: Path) -> Any:
+    """Read a file without its external data, whose presence is checked."""
     where = str(path)
     try:
         model = onnx.load(str(path), load_external_data=False)
@@ -62,6 +62,24 @@ def load(path: Path) -> Any:
     if not model.HasField("graph") or not model.graph.output:
         raise ConquerError("the file holds no graph with outputs", where, "an ONNX model")
     check_external_data(model, path.resolve().parent, where)
+    return model
+
+
+def external_files(path: Path) -> list[Path]:
+    """The files beside the model that hold its tensors."""
+    places = {
+        entry.value
+        for tensor in tensors(read(path).graph)
+        if tensor.data_location == TensorProto.EXTERNAL
+        for entry in tensor.external_data
+        if entry.key == "location"
+    }
+    return [path.resolve().parent / place for place in sorted(places)]
+
+
+def load(path: Path) -> Any:
+    """Read a file with its external data, and let onnx check it."""
+    where, model = str(path), read(path)
     try:
         onnx.load_external_data_for_model(model, str(path.resolve().parent))
         onnx.checker.check_model(model)

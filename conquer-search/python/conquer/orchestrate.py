@@ -68,7 +68,7 @@ def accuracy(session: Session, policy: Policy, split: str) -> dict[str, Any]:
     if path.is_file():
         return read_json(path, "conquer.accuracy")  # type: ignore[no-any-return]
     params = {"policy": policy, "samples": str(samples)} | ({"labels": str(labels)} if labels else {})
-    result = session.evaluator.call("accuracy", params, session.progress())
+    result = session.evaluator.call("accuracy", params, session.progress(), refusal=StageFailure)
     write_json(path, {"format": "conquer.accuracy", "version": 1, "policy": policy, **result})
     return result  # type: ignore[no-any-return]
 
@@ -107,10 +107,8 @@ def archive(session: Session, options: SearchOptions, look: bool = False) -> Ite
         raise ConquerError(
             "the archive is of other inputs, options or programs", where=str(path), fix="run 'conquer search' again"
         )
-    if path.exists() and known.get("key") != digest(problem):
-        for old in run.folder.glob(f"{files.ARCHIVE}*"):
-            if not old.name.endswith(".stamp.json"):
-                os.replace(old, run / old.name.replace("search", f"search-{known.get('key', 'unknown')[:8]}", 1))
+    if known.get("key") != digest(problem):
+        _switch_archive(session, str(known.get("key", "unknown"))[:8], digest(problem)[:8])
     write_json(stamp, {"format": "conquer.stamp", "version": 1, "key": digest(problem), "options": problem})
     params: dict[str, Any] = {
         name: getattr(options, name) for name in ("seed", "population", "generations", "offspring_factor")
@@ -130,6 +128,15 @@ def archive(session: Session, options: SearchOptions, look: bool = False) -> Ite
         [str(tools.find_program("conquer-search")), "--archive", str(path)], seconds=300.0, prepare=prepare
     ) as server:
         yield server
+
+
+def _switch_archive(session: Session, old: str, new: str) -> None:
+    """Move the archive of the old problem aside, and that of the new one back if there was one."""
+    aside = Path(files.ARCHIVE).stem
+    for source, target in ((aside, f"{aside}-{old}"), (f"{aside}-{new}", aside)):
+        for path in session.run.folder.glob(f"{source}.sqlite*"):
+            if not path.name.endswith(".stamp.json"):
+                os.replace(path, session.run / path.name.replace(source, target, 1))
 
 
 def search(session: Session, options: SearchOptions) -> dict[str, Any]:
@@ -186,8 +193,6 @@ def evaluate_group(
 
 def front_at(session: Session, options: SearchOptions, generation: int | None) -> dict[str, Any]:
     """The front as it stood after a generation, counted from 1; after the last complete one without a number."""
-    if generation is None and (session.run / files.FRONT).is_file():
-        return read_json(session.run / files.FRONT, "conquer.front")  # type: ignore[no-any-return]
     session.run.need(files.ARCHIVE, "search")
     with archive(session, options, look=True) as server:
         return server.call("front", {} if generation is None else {"generation": generation - 1})  # type: ignore[no-any-return]

@@ -67,8 +67,12 @@ class Server:
         params: dict[str, Any] | None = None,
         progress: Progress | None = None,
         seconds: float | None = None,
+        refusal: type[ConquerError] = ConquerError,
     ) -> Any:
-        """Ask and wait for the answer. `seconds` limits the silence between two lines."""
+        """Ask and wait for the answer. `seconds` limits the silence between two lines.
+
+        An answer that says no raises `refusal`: StageFailure where it costs no more than one candidate.
+        """
         process = self._process or self._start()
         assert process.stdin
         self._id += 1
@@ -89,7 +93,7 @@ class Server:
             elif answer.get("ok") is True and "result" in answer:
                 return answer["result"]
             else:
-                raise ConquerError.from_json(answer.get("error"), self.name)
+                raise refusal.from_json(answer.get("error"), self.name)
 
     def _read(self, method: str, seconds: float) -> dict[str, Any]:
         line = self._read_line(method, time.monotonic() + seconds, seconds)

@@ -77,7 +77,7 @@ class Session:
 
 def import_stage(run: Run, model: Path, dims: dict[str, int], say: Say) -> bool:
     """model.onnx -> model.tosa.mlir."""
-    from conquer import importer  # needs onnx and onnxruntime, which nothing else does
+    from conquer import importer, normalise  # need onnx and onnxruntime, which nothing else does
 
     if not model.is_file():
         raise ConquerError("no such file", where=str(model), expected="an ONNX model")
@@ -92,7 +92,7 @@ def import_stage(run: Run, model: Path, dims: dict[str, int], say: Say) -> bool:
         say(f"importing {model.name}")
         importer.import_onnx(model, made[0], dims)
 
-    return run.stage([files.MODEL], [model], options, action)
+    return run.stage([files.MODEL], [model, *normalise.external_files(model)], options, action)
 
 
 def adopt_stage(run: Run, model: Path) -> bool:
@@ -116,7 +116,10 @@ def prepare_stage(session: Session) -> bool:
         return modules.opt([files.MODEL, pipeline, "-o", str(prepared)], cwd=run.folder).command
 
     options = {"stage": "prepare", "profile": target.resolved, "conquer-opt": session.program("conquer-opt")}
-    return run.stage([files.PREPARED, files.LAYERS], [run / files.MODEL], options, action)
+    ran = run.stage([files.PREPARED, files.LAYERS], [run / files.MODEL], options, action)
+    if ran:
+        session.restart_evaluator()
+    return ran
 
 
 def data_stage(session: Session, name: str) -> tuple[Path, Path | None]:
