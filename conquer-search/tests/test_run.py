@@ -109,13 +109,16 @@ def test_a_change_is_never_stale(run: Path, source: tuple[Path, Path]) -> None:
         assert "the archive is of other inputs" in failure(conquer("evaluate", run, *generation))
     done = conquer("run", source[0], "--data", source[1], "--out", run, *SIZE, "--method", "minmax")
     assert done.returncode == 0, done.stderr
-    aside = list(run.glob("search-*.sqlite"))
-    assert len(aside) == 1, "the archive of the other calibration is kept"
-    asked = first_generation(run)
-    done = conquer("run", source[0], "--data", source[1], "--out", run, *SIZE)
+    assert list(run.glob("search-*.sqlite")), "the archive of the other calibration is kept"
+
+
+def test_an_archive_comes_back_with_its_options(run: Path) -> None:
+    mine = (run / "search.sqlite").read_bytes()
+    assert conquer("search", run, "--seed", "7").returncode == 0
+    assert (run / "search.sqlite").read_bytes() != mine and len(list(run.glob("search-*.sqlite"))) == 1
+    done = conquer("search", run, "--seed", "1")
     assert done.returncode == 0, done.stderr
-    assert not aside[0].is_file() and len(list(run.glob("search-*.sqlite"))) == 1, "and comes back with it"
-    assert first_generation(run) and asked
+    assert (run / "search.sqlite").read_bytes() == mine and len(list(run.glob("search-*.sqlite"))) == 1
 
 
 def test_front_history(run: Path) -> None:
