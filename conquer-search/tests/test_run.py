@@ -105,8 +105,7 @@ def test_a_change_is_never_stale(run: Path, source: tuple[Path, Path]) -> None:
     before = time.time()
     assert conquer("calibrate", run, "--method", "minmax").returncode == 0
     assert "calibration.json" in changed(run, before)
-    for generation in ((), ("--gens", "1")):
-        assert "the archive is of other inputs" in failure(conquer("evaluate", run, *generation))
+    assert "the archive is of other inputs" in failure(conquer("evaluate", run, "--gens", "1"))
     done = conquer("run", source[0], "--data", source[1], "--out", run, *SIZE, "--method", "minmax")
     assert done.returncode == 0, done.stderr
     assert list(run.glob("search-*.sqlite")), "the archive of the other calibration is kept"

@@ -108,6 +108,7 @@ def archive(session: Session, options: SearchOptions, look: bool = False) -> Ite
             "the archive is of other inputs, options or programs", where=str(path), fix="run 'conquer search' again"
         )
     if known.get("key") != digest(problem):
+        (run / files.FRONT).unlink(missing_ok=True)  # it is of the other archive
         _switch_archive(session, str(known.get("key", "unknown"))[:8], digest(problem)[:8])
     write_json(stamp, {"format": "conquer.stamp", "version": 1, "key": digest(problem), "options": problem})
     params: dict[str, Any] = {
@@ -193,6 +194,8 @@ def evaluate_group(
 
 def front_at(session: Session, options: SearchOptions, generation: int | None) -> dict[str, Any]:
     """The front as it stood after a generation, counted from 1; after the last complete one without a number."""
+    if generation is None and (session.run / files.FRONT).is_file():
+        return read_json(session.run / files.FRONT, "conquer.front")  # type: ignore[no-any-return]
     session.run.need(files.ARCHIVE, "search")
     with archive(session, options, look=True) as server:
         return server.call("front", {} if generation is None else {"generation": generation - 1})  # type: ignore[no-any-return]
