@@ -36,6 +36,15 @@ TEST(Ridge, WithoutEnoughDataThePriorStands) {
   EXPECT_EQ(ridge.predict({3, 4}, 3, 0.7).mean, 3);
 }
 
+TEST(Ridge, NumbersWhoseSquaresOverflowLeaveThePrior) {
+  std::vector<RidgeSample> huge = samples(8, 0);
+  for (RidgeSample &sample : huge)
+    sample.measured *= 1e200;
+  RidgeCorrection ridge;
+  ridge.fit(huge);
+  EXPECT_EQ(ridge.predict({3, 4}, 3, 0.7).mean, 3);
+}
+
 TEST(Ridge, LearnsALinearCorrection) {
   RidgeCorrection ridge;
   ridge.fit(samples(40, 0));

@@ -114,8 +114,8 @@ std::string Server::answer(std::string_view line) {
       result = dispatch(reader);
     }
   } catch (const std::exception &exception) {
-    result =
-        Error{std::string("the request failed: ") + exception.what(), "request", "", "ask for less"};
+    result = Error{std::string("the request failed: ") + exception.what(), "request", "",
+                   "ask for less"};
   }
   answer["id"] = id;
   answer["ok"] = static_cast<bool>(result);

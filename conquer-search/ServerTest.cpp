@@ -293,4 +293,13 @@ TEST_F(ServerTest, TellRefusesWhatItCannotUse) {
   EXPECT_THAT(errorWith({{"measured", good}}), HasSubstr("was told already"));
 }
 
+TEST_F(ServerTest, TellRefusesAnExcessThatNoNumberHolds) {
+  result("open", openParams({{"population", 4}, {"constraints", {{"latency_ms", 1e-310}}}}));
+  Json candidate = result("ask")["candidates"][0];
+  Json measured = problem.measure(candidate["policy"]);
+  EXPECT_THAT(errorOf(call("tell", {{"key", candidate["key"]}, {"measured", measured}})),
+              HasSubstr("exceeds a limit"));
+  result("tell", {{"key", candidate["key"]}, {"failure", "it can still be given up"}});
+}
+
 } // namespace

@@ -54,6 +54,9 @@ TEST(Json, NamesThePathOfAMistake) {
   EXPECT_THAT(messageOf(R"({"layers": [{}]})", read), HasSubstr("layers[0].stride: missing field"));
   EXPECT_THAT(messageOf(R"({"layers": 3})", read),
               HasSubstr("layers: is number; expected an array"));
+  EXPECT_THAT(
+      messageOf(R"({"v": [1, 18446744073709551615]})", [](JsonReader &r) { r.integers("v"); }),
+      HasSubstr("v[1]: is 18446744073709551615; expected an integer"));
   EXPECT_THAT(messageOf(R"([1])", read), HasSubstr("f.json: is array; expected an object"));
 }
 

@@ -84,6 +84,15 @@ TEST(Layer, PerChannelSymmetric) {
   EXPECT_EQ(layer.bound[1], (127 + 64 + 3) * 131 + 20) << "the zero point is 131 from -128";
 }
 
+TEST(Layer, FourBitCodes) {
+  Result<QuantizedLayer> layer =
+      quantizeLayer({0.5f, -1, 0.1f, 7, 3.5f, -3}, {1, -10}, 2, 3, {0.5, 3}, /*largestCode=*/7);
+  ASSERT_TRUE(layer);
+  EXPECT_THAT(layer->weights, testing::ElementsAre(4, -7, 1, 7, 4, -3)) << "ties go to even";
+  EXPECT_EQ(layer->scales[1], 1);
+  EXPECT_EQ(layer->bound[1], (7 + 4 + 3) * 131 + 20);
+}
+
 TEST(Layer, DepthwiseWeightsInterleaveTheirChannels) {
   // [KH=1, KW=2, C=3, M=1]
   Result<QuantizedLayer> layer = quantizeLayer({1, 10, 0, -2, 5, 0}, {0, 0, 0}, 3, 1, {1, 0});

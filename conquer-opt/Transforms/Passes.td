@@ -147,7 +147,7 @@ def AssignPrecisionsPass : Pass<"conquer-assign-precisions", "::mlir::ModuleOp">
     policy, all others by the rule of docs/precision-of-other-ops.md. Changes nothing else.
 
     Fails, with the id of the layer, when the policy has an unknown or lacks a known layer, when the profile
-    does not allow a precision, and when an i8 layer has no integer form (weights that are not constant).
+    does not allow a precision, and when a layer has no form of its precision (weights that are not constant).
 
     Example: test/Transforms/assign-precisions.mlir
   }];
@@ -157,19 +157,19 @@ def AssignPrecisionsPass : Pass<"conquer-assign-precisions", "::mlir::ModuleOp">
 }
 
 def QuantizePass : Pass<"conquer-quantize", "::mlir::ModuleOp"> {
-  let summary = "Rewrite ops of precision i8 as integer TOSA";
+  let summary = "Rewrite ops by their precision: integer TOSA, bf16, f16";
   let description = [{
     Needs `conquer.precision` on every op that computes an activation and the ranges of their values. Rewrites
-    every i8 op as the chain of TOSA ops that docs/precision-of-other-ops.md spells, requantised as the
+    every i8 and w4a8 op as the chain of TOSA ops that docs/precision-of-other-ops.md spells, requantised as the
     profile says, with a clamp that directly follows a layer or an add folded into its code bounds. A value
-    is converted at most once per precision, behind its producer; an i8 layer all of whose readers are f32 gives f32
-    straight from its accumulator. Function arguments and results stay f32.
+    is converted at most once per form, behind its producer; an integer layer without an i8 reader gives f32
+    straight from its accumulator. bf16 and f16 ops become the same op on that type. Function arguments and results stay f32.
 
     Leaves `conquer.id` on the op whose result stands for the original value, `conquer.layer` on the layer itself,
     `conquer.scale` and `conquer.zero_point` on ops with i8 results, and counts the conversions in the module's
-    `conquer.conversions`: {quantize, dequantize, direct} (direct: f32 from the accumulator).
+    `conquer.conversions`: {quantize, dequantize, direct, round, widen} (direct: f32 from the accumulator).
 
-    Fails, with the id, when a range is missing, a weight is not finite, or a value cannot be rescaled.
+    Fails, with the id, when a range is missing, a weight is not finite or leaves f16, or a value cannot be rescaled.
 
     Example: test/Transforms/quantize.mlir
   }];
@@ -185,7 +185,7 @@ def VerifyQuantizedPass : Pass<"conquer-verify-quantized", "::mlir::ModuleOp"> {
     Fails, located at the op, unless every layer has exactly one precision, which the profile allows and its types
     show, every layer id and every `conquer.id` occurs once, every i8 activation has its scale and zero point, and
     functions take and give no integers. On success attaches the TOSA target environment (specification 1.0, PRO-INT and
-    PRO-FP, level 8k; level none if there is a rank-4 pad, which MLIR's level check refuses by mistake), so that
+    PRO-FP, EXT-INT4 and EXT-BF16, level 8k; level none if there is a rank-4 pad, which MLIR's level check refuses by mistake), so that
     --tosa-validate=strict-op-spec-alignment can follow.
 
     Example: test/Transforms/verify-quantized-invalid.mlir
