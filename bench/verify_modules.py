@@ -48,6 +48,7 @@ def check_uniform(session: Session, precision: str, samples: np.ndarray, folder:
 
 def check_mixed(session: Session, policy: modules.Policy, samples: np.ndarray, folder: Path) -> int:
     """Number of integer elements of any op that differ, given the module's own inputs."""
+    folder.mkdir()
     main = rt.load_vm_flatbuffer_file(
         str(compile_module(session, policy, folder, probe=True)), driver="local-sync"
     ).main
@@ -94,7 +95,6 @@ def main() -> int:
                 entry["id"]: draw.choice([p for p in entry["precisions"] if p not in modules.HALF_PRECISIONS])
                 for entry in session.layers()["layers"]
             }
-            (folder / str(number)).mkdir()
             differing += check_mixed(session, policy, samples[:10], folder / str(number))
     session.close()
     return 1 if differing else 0

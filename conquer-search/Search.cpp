@@ -151,9 +151,7 @@ Status Search::check(const std::string &key, const Outcome &outcome) const {
                   (static_cast<Objective>(k) != Objective::Accuracy && *value < 0)))
       return Error{"is " + std::to_string(*value), where, "a finite number, at least 0", ""};
   }
-  Candidate told = *found;
-  told.outcome = outcome;
-  if (!std::isfinite(fitness(told).violation))
+  if (!std::isfinite(fitness(outcome).violation))
     return Error{"exceeds a limit by more than a number can hold", "measured", "comparable numbers",
                  "raise the limit"};
   return success();
@@ -170,14 +168,14 @@ Status Search::tell(const std::string &key, Outcome outcome) {
   Evaluation evaluation;
   evaluation.failed = !candidate.measured();
   if (!evaluation.failed)
-    evaluation.fitness = fitness(candidate);
+    evaluation.fitness = fitness(*candidate.outcome);
   return engine.tell(index - generationStart, std::move(evaluation));
 }
 
-Fitness Search::fitness(const Candidate &candidate) const {
+Fitness Search::fitness(const Outcome &outcome) const {
   Values values;
   for (size_t k = 0; k < numObjectives; ++k)
-    values[k] = candidate.outcome->values[k].value_or(0);
+    values[k] = outcome.values[k].value_or(0);
   return {select(options, values), violationOf(options, values)};
 }
 
@@ -185,9 +183,10 @@ std::vector<size_t> Search::front(int generation) const {
   std::vector<size_t> feasible;
   std::vector<Point> points;
   for (size_t i = 0; i < all.size(); ++i)
-    if (all[i].generation <= generation && all[i].measured() && fitness(all[i]).violation == 0) {
+    if (all[i].generation <= generation && all[i].measured() &&
+        fitness(*all[i].outcome).violation == 0) {
       feasible.push_back(i);
-      points.push_back(fitness(all[i]).objectives);
+      points.push_back(fitness(*all[i].outcome).objectives);
     }
   std::vector<size_t> best = nonDominated(points);
   std::sort(best.begin(), best.end(), [&](size_t a, size_t b) {
@@ -203,9 +202,9 @@ std::optional<size_t> Search::leastViolating(int generation) const {
   for (size_t i = 0; i < all.size(); ++i) {
     if (all[i].generation > generation || !all[i].measured())
       continue;
-    if (fitness(all[i]).violation == 0)
+    if (fitness(*all[i].outcome).violation == 0)
       return std::nullopt;
-    if (!best || fitness(all[i]).violation < fitness(all[*best]).violation)
+    if (!best || fitness(*all[i].outcome).violation < fitness(*all[*best].outcome).violation)
       best = i;
   }
   return best;
@@ -234,7 +233,7 @@ Search::Box Search::box() const {
         indices.push_back(i);
   Box result;
   for (size_t i : indices) {
-    Point point = fitness(all[i]).objectives;
+    Point point = fitness(*all[i].outcome).objectives;
     if (result.ideal.empty())
       result = {point, point};
     for (size_t k = 0; k < point.size(); ++k) {
@@ -259,8 +258,8 @@ double Search::hypervolumeOf(const std::vector<size_t> &indices) const {
   Box bounds = box();
   std::vector<Point> points;
   for (size_t i : indices)
-    if (all[i].measured() && fitness(all[i]).violation == 0)
-      points.push_back(fitness(all[i]).objectives);
+    if (all[i].measured() && fitness(*all[i].outcome).violation == 0)
+      points.push_back(fitness(*all[i].outcome).objectives);
   double volume = 1;
   for (size_t k = 0; k < bounds.ideal.size(); ++k)
     volume *= bounds.reference[k] - bounds.ideal[k];

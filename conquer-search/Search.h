@@ -63,7 +63,7 @@ public:
 
   /// Objectives and violation of a measured candidate. A violation is excess / scale, the scale
   /// being the limit, for accuracy_drop at least 0.01.
-  Fitness fitness(const Candidate &candidate) const;
+  Fitness fitness(const Outcome &outcome) const;
   /// The measured, feasible, non-dominated candidates of generations 0 to `generation`, sorted by
   /// objectives.
   std::vector<size_t> front(int generation) const;

@@ -28,7 +28,8 @@ def Conquer_Dialect : Dialect {
       real = scale * (code - zero_point). Written by quantize, read by error reports; the arithmetic itself is
       spelled out in the ops.
     * `conquer.conversions` (dictionary of i64), on the module: how often quantize changes precision: `quantize`
-      (f32 to i8), `dequantize` (i8 to f32), `direct` (layers that give f32 from their accumulator).
+      (f32 to i8), `dequantize` (i8 to f32), `direct` (layers that give f32 from their accumulator), `round` (f32 to
+      bf16 or f16), `widen` (back).
   }];
   let hasConstantMaterializer = 0;
   let discardableAttrs = (ins

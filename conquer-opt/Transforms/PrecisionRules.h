@@ -1,7 +1,8 @@
 //===- PrecisionRules.h - which ops quantise together, and into what --------------------------===//
 //
 // The notions that assign-precisions and quantize share: constant values, clamps that belong to the
-// op before them, and ops that have an integer form. docs/precision-of-other-ops.md is the table.
+// op before them, and the forms that an op can be written in. docs/precision-of-other-ops.md is the
+// table.
 //
 //===------------------------------------------------------------------------------------------===//
 #ifndef CONQUER_OPT_TRANSFORMS_PRECISIONRULES_H

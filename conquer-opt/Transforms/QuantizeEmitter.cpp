@@ -23,6 +23,13 @@ RankedTensorType withElement(Value value, Type element) {
   return cast<RankedTensorType>(value.getType()).clone(element);
 }
 
+/// To nearest even; beyond the range of the element type, infinity.
+APFloat roundTo(Type element, APFloat value) {
+  bool lossy = false;
+  value.convert(cast<FloatType>(element).getFloatSemantics(), APFloat::rmNearestTiesToEven, &lossy);
+  return value;
+}
+
 } // namespace
 
 Value QuantizeEmitter::constant(RankedTensorType type, DenseElementsAttr values) {
@@ -58,13 +65,9 @@ Value QuantizeEmitter::constantI4(ArrayRef<int64_t> shape, ArrayRef<int8_t> valu
 }
 
 FailureOr<Value> QuantizeEmitter::constantHalf(RankedTensorType type, ArrayRef<float> values) {
-  const llvm::fltSemantics &semantics =
-      mlir::cast<FloatType>(type.getElementType()).getFloatSemantics();
   SmallVector<APFloat> rounded;
   for (float value : values) {
-    bool lossy = false;
-    rounded.emplace_back(value);
-    rounded.back().convert(semantics, APFloat::rmNearestTiesToEven, &lossy);
+    rounded.push_back(roundTo(type.getElementType(), APFloat(value)));
     if (!rounded.back().isFinite())
       return failure();
   }
@@ -89,11 +92,7 @@ Type QuantizeEmitter::elementOf(Precision form) {
 }
 
 FloatAttr QuantizeEmitter::boundOf(Attribute bound, Type element) {
-  APFloat value = mlir::cast<FloatAttr>(bound).getValue();
-  bool lossy = false;
-  value.convert(mlir::cast<FloatType>(element).getFloatSemantics(), APFloat::rmNearestTiesToEven,
-                &lossy);
-  return FloatAttr::get(element, value);
+  return FloatAttr::get(element, roundTo(element, mlir::cast<FloatAttr>(bound).getValue()));
 }
 
 Value QuantizeEmitter::zeroPointI8(int32_t value) {

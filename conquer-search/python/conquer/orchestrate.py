@@ -101,16 +101,16 @@ def archive(session: Session, options: SearchOptions, look: bool = False) -> Ite
         "compile": session.target.compile_options(),
         "programs": {name: session.program(name) for name in tools.PROGRAMS},
     }
-    stamp, path = run / f"{files.ARCHIVE}.stamp.json", run / files.ARCHIVE
+    key, stamp, path = digest(problem), run / f"{files.ARCHIVE}.stamp.json", run / files.ARCHIVE
     known = read_json(stamp) if stamp.is_file() else {}
-    if look and known.get("key") != digest(problem):
+    if look and known.get("key") != key:
         raise ConquerError(
             "the archive is of other inputs, options or programs", where=str(path), fix="run 'conquer search' again"
         )
-    if known.get("key") != digest(problem):
+    if known.get("key") != key:
         (run / files.FRONT).unlink(missing_ok=True)  # it is of the other archive
-        _switch_archive(session, str(known.get("key", "unknown"))[:8], digest(problem)[:8])
-    write_json(stamp, {"format": "conquer.stamp", "version": 1, "key": digest(problem), "options": problem})
+        _switch_archive(session, str(known.get("key", "unknown"))[:8], key[:8])
+    write_json(stamp, {"format": "conquer.stamp", "version": 1, "key": key, "options": problem})
     params: dict[str, Any] = {
         name: getattr(options, name) for name in ("seed", "population", "generations", "offspring_factor")
     }
