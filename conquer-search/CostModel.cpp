@@ -97,20 +97,34 @@ LatencyModel::TableCost LatencyModel::tableCost(const Genome &genome) const {
     cost.milliseconds += layerMs[i][genome[i]];
   for (const Source &source : sources) {
     Precision from = formOf(genome, source.layer);
-    std::array<int64_t, numPrecisions> largest{}; // elements per form needed, 0 if it is not
+    FormSizes largest{};
     for (const Reader &reader : source.readers) {
       int64_t &elements = largest[precisionIndex(formOf(genome, reader.layer))];
       elements = std::max(elements, reader.elements);
     }
-    for (Precision to : allPrecisions) {
-      int64_t elements = largest[precisionIndex(to)];
-      if (to == from || elements == 0)
-        continue;
-      cost.milliseconds += *conversionMs(table, from, to, elements);
-      ++cost.conversions;
-    }
+    // An integer layer whose codes nobody reads writes its accumulators as f32.
+    if (from == Precision::I8 && largest[precisionIndex(from)] == 0)
+      from = Precision::F32;
+    largest[precisionIndex(from)] = 0;
+    addConversions(from, largest, cost);
   }
   return cost;
+}
+
+/// One form is made directly; of several, each is made from one f32.
+void LatencyModel::addConversions(Precision from, const FormSizes &sizes, TableCost &cost) const {
+  auto add = [&](Precision source, Precision to, int64_t elements) {
+    cost.milliseconds += *conversionMs(table, source, to, elements);
+    ++cost.conversions;
+  };
+  bool several = std::count_if(sizes.begin(), sizes.end(), [](int64_t n) { return n > 0; }) > 1;
+  if (several && from != Precision::F32) {
+    add(from, Precision::F32, *std::max_element(sizes.begin(), sizes.end()));
+    from = Precision::F32;
+  }
+  for (Precision to : allPrecisions)
+    if (int64_t elements = sizes[precisionIndex(to)]; elements > 0 && to != from)
+      add(from, to, elements);
 }
 
 /// The table's sum, the number of conversions and the number of layers that compute on i8.

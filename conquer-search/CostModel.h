@@ -27,9 +27,10 @@ public:
   static Result<LatencyModel> create(const Network &network, const LatencyTable &table,
                                      const GenomeSpace &space);
 
-  /// Sum of the layers and conversions. A network input or output is f32; a value is converted once
-  /// per form that its readers need (the largest tensor counts, if the readers see different
-  /// sizes). O(layers + edges).
+  /// Sum of the layers and conversions. A network input or output is f32, and an integer layer
+  /// without an integer reader writes f32. A value is converted once per form that its readers need
+  /// (the largest tensor counts, if the readers see different sizes), to several forms by way of
+  /// one f32. O(layers + edges).
   TableCost tableCost(const Genome &genome) const;
   void fit(const std::vector<Observation> &observations) override;
   Estimate predict(const Genome &genome) const override;
@@ -46,6 +47,9 @@ private:
 
   LatencyModel(const LatencyTable &table, const GenomeSpace &space) : table(table), space(space) {}
   Precision formOf(const Genome &genome, int layer) const;
+  /// Elements needed of each form, 0 for a form that nobody reads.
+  using FormSizes = std::array<int64_t, numPrecisions>;
+  void addConversions(Precision from, const FormSizes &sizes, TableCost &cost) const;
   Status checkConversions() const;
   std::vector<double> features(const Genome &genome) const;
 

@@ -57,25 +57,37 @@ TEST(CostModel, UniformF32HasNoConversions) {
 
 TEST(CostModel, UniformI8ConvertsAtTheBorder) {
   LatencyModel::TableCost cost = Example().model().tableCost({2, 2, 2});
-  EXPECT_DOUBLE_EQ(cost.milliseconds, 2 + 2 + 20 + 0.25 + 0.025);
-  EXPECT_EQ(cost.conversions, 2);
+  // The last layer writes f32 itself.
+  EXPECT_DOUBLE_EQ(cost.milliseconds, 2 + 2 + 20 + 0.25);
+  EXPECT_EQ(cost.conversions, 1);
 }
 
 TEST(CostModel, ReadersOfOneFormShareAConversion) {
-  // a f32, b and c i8: one conversion for both, none between them, one to the output.
+  // a f32, b and c i8: one conversion for both, none between them and to the output.
   LatencyModel::TableCost cost = Example().model().tableCost({0, 2, 2});
-  EXPECT_DOUBLE_EQ(cost.milliseconds, 8 + 2 + 20 + 0.5 + 0.025);
-  EXPECT_EQ(cost.conversions, 2);
+  EXPECT_DOUBLE_EQ(cost.milliseconds, 8 + 2 + 20 + 0.5);
+  EXPECT_EQ(cost.conversions, 1);
   // a f32, b bf16, c i8: two of a's value, bf16 to i8 by way of f32 counts once.
   cost = Example().model().tableCost({0, 1, 2});
-  EXPECT_DOUBLE_EQ(cost.milliseconds, 8 + 4 + 20 + 0.125 + 0.5 + 0.5625 + 0.025);
+  EXPECT_DOUBLE_EQ(cost.milliseconds, 8 + 4 + 20 + 0.125 + 0.5 + 0.5625);
+  EXPECT_EQ(cost.conversions, 3);
+  // a bf16, b f32, c i8: i8 is made from the f32 that b reads.
+  cost = Example().model().tableCost({1, 0, 2});
+  EXPECT_DOUBLE_EQ(cost.milliseconds, 0.0625 + 4 + 8 + 20 + 0.0625 + 0.5 + 0.5);
   EXPECT_EQ(cost.conversions, 4);
 }
 
 TEST(CostModel, W4A8ReadsAndWritesI8) {
   LatencyModel::TableCost cost = Example().model().tableCost({2, 3, 2});
-  EXPECT_DOUBLE_EQ(cost.milliseconds, 2 + 3 + 20 + 0.25 + 0.025);
-  EXPECT_EQ(cost.conversions, 2);
+  EXPECT_DOUBLE_EQ(cost.milliseconds, 2 + 3 + 20 + 0.25);
+  EXPECT_EQ(cost.conversions, 1);
+}
+
+TEST(CostModel, IntegerLayersWithoutIntegerReadersWriteF32) {
+  // a i8 is read as f32 by b and as bf16 by c: one rounding; b and c feed c and the output.
+  LatencyModel::TableCost cost = Example().model().tableCost({2, 0, 1});
+  EXPECT_DOUBLE_EQ(cost.milliseconds, 0.25 + 2 + 8 + 40 + 0.125 + 0.125 + 0.00625);
+  EXPECT_EQ(cost.conversions, 4);
 }
 
 TEST(CostModel, MissingTimesAreNamed) {

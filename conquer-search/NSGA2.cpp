@@ -218,11 +218,11 @@ Status NSGA2::tell(size_t position, Evaluation evaluation) {
                    "candidate " + std::to_string(position), "finite numbers",
                    "tell it as a failure"};
     if (fitness.objectives.empty() ||
-        (numObjectives != 0 && fitness.objectives.size() != numObjectives))
+        (fitnessSize != 0 && fitness.objectives.size() != fitnessSize))
       return Error{"has " + std::to_string(fitness.objectives.size()) + " objectives",
                    "candidate " + std::to_string(position),
-                   numObjectives ? std::to_string(numObjectives) : "at least one", ""};
-    numObjectives = fitness.objectives.size();
+                   fitnessSize ? std::to_string(fitnessSize) : "at least one", ""};
+    fitnessSize = fitness.objectives.size();
   }
   told[position] = std::move(evaluation);
   isTold[position] = true;

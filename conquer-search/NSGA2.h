@@ -88,7 +88,7 @@ private:
   uint64_t spaceSize;
   Random random;
   int currentGeneration = 0;
-  size_t numObjectives = 0, waiting = 0;
+  size_t fitnessSize = 0, waiting = 0;
   std::vector<Proposal> first, asked;
   std::vector<Evaluation> told; ///< parallel to asked
   std::vector<bool> isTold;     ///< parallel to asked

@@ -45,6 +45,7 @@ bool hopeless(const Forecast &proposal, const std::vector<Fitness> &known) {
   Fitness optimistic = proposal.mean;
   for (size_t k = 0; k < proposal.deviation.size(); ++k)
     optimistic.objectives[k] -= proposal.deviation[k];
+  optimistic.violation = proposal.leastViolation;
   return std::any_of(known.begin(), known.end(),
                      [&](const Fitness &other) { return constraintDominates(other, optimistic); });
 }

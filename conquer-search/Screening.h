@@ -14,6 +14,7 @@ namespace conquer {
 struct Forecast {
   Fitness mean;
   std::vector<double> deviation; ///< standard deviation per objective, in the objective's unit
+  double leastViolation = 0;     ///< the violation at mean - deviation
 };
 
 /// One proposal that was picked.

@@ -86,14 +86,16 @@ std::vector<size_t> Search::ask() {
   if (engine.pending() == 0) {
     refit();
     Predictor predictor = [this](const Genome &genome) {
-      Values means, deviations;
+      Values means, deviations, best;
       for (size_t k = 0; k < numObjectives; ++k) {
         Estimate estimate = surrogates[k]->predict(genome);
         means[k] = estimate.mean;
         deviations[k] = estimate.deviation;
+        best[k] = estimate.mean - estimate.deviation;
       }
       return Forecast{{select(options, means), violationOf(options, means)},
-                      select(options, deviations)};
+                      select(options, deviations),
+                      violationOf(options, best)};
     };
     std::vector<Proposal> frontier;
     if (engine.generation() > 0 && stopReason().empty())

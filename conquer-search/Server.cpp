@@ -3,8 +3,6 @@
 #include "conquer-search/Server.h"
 
 #include "conquer-search/Report.h"
-#include "support/Json.h"
-
 #include <nlohmann/json.hpp>
 
 namespace conquer {
@@ -99,66 +97,23 @@ Error noRun() {
 
 } // namespace
 
-std::string Server::answer(std::string_view line) {
-  Json id, answer;
-  Result<Json> result = Error{};
-  try {
-    if (auto request = parseJson(line, "request"); !request) {
-      result = request.error();
-    } else {
-      if (request->is_object())
-        if (auto given = request->find("id");
-            given != request->end() && (given->is_number() || given->is_string()))
-          id = *given;
-      JsonReader reader(*request, "request");
-      result = dispatch(reader);
-    }
-  } catch (const std::exception &exception) {
-    result = Error{std::string("the request failed: ") + exception.what(), "request", "",
-                   "ask for less"};
-  }
-  answer["id"] = id;
-  answer["ok"] = static_cast<bool>(result);
-  if (result)
-    answer["result"] = *result;
-  else
-    answer["error"] = {{"what", result.error().what},
-                       {"where", result.error().where},
-                       {"expected", result.error().expected},
-                       {"fix", result.error().fix}};
-  // A request may hold bytes that are not UTF-8 and an error may repeat them.
-  return answer.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-Result<Json> Server::dispatch(JsonReader &request) {
-  static const std::vector<std::pair<std::string, Handler>> handlers = {
+Server::Server(std::string archivePath) : archivePath(std::move(archivePath)) {
+  using Method = Result<Json> (Server::*)(JsonRequest &);
+  const std::pair<const char *, Method> all[] = {
       {"open", &Server::open},   {"ask", &Server::ask}, {"tell", &Server::tell},
       {"front", &Server::front}, {"log", &Server::log}, {"shutdown", &Server::shutdown}};
-  std::string method = request.string("method");
-  const Json &id = request.raw("id");
-  if (!id.is_null() && !id.is_number() && !id.is_string())
-    request.fail("id", "is neither number nor string", "a number or a string");
-  static const Json none = Json::object();
-  bool hasParams = !request.raw("params").is_null();
-  JsonReader params = hasParams ? request.object("params") : JsonReader(none, "request: params");
-  request.finish();
-  if (Status status = request.status(); !status)
-    return status.error();
-  std::string known;
-  for (const auto &[name, handler] : handlers) {
-    if (name == method)
-      return (this->*handler)(params);
-    known += (known.empty() ? "" : ", ") + name;
-  }
-  return Error{"unknown method '" + method + "'", "request: method", "one of " + known, ""};
+  for (const auto &[name, method] : all)
+    methods[name] = [this, method = method](JsonRequest &request) {
+      return (this->*method)(request);
+    };
 }
 
-Result<Json> Server::open(JsonReader &params) {
+Result<Json> Server::open(JsonRequest &request) {
+  JsonReader &params = request.params;
   RunFiles files{params.string("layers"), params.string("sensitivity"),
                  params.string("latency_table")};
   SearchOptions options = readOptions(params);
-  params.finish();
-  if (Status status = params.status(); !status)
+  if (Status status = request.finish(); !status)
     return status.error();
   if (run)
     return Error{"a run is open already", "request", "one 'open' per process",
@@ -172,9 +127,8 @@ Result<Json> Server::open(JsonReader &params) {
               {"evaluated", run->numTold()}};
 }
 
-Result<Json> Server::ask(JsonReader &params) {
-  params.finish();
-  if (Status status = params.status(); !status)
+Result<Json> Server::ask(JsonRequest &request) {
+  if (Status status = request.finish(); !status)
     return status.error();
   if (!run)
     return noRun();
@@ -193,11 +147,11 @@ Result<Json> Server::ask(JsonReader &params) {
   return result;
 }
 
-Result<Json> Server::tell(JsonReader &params) {
+Result<Json> Server::tell(JsonRequest &request) {
+  JsonReader &params = request.params;
   std::string key = params.string("key");
   Outcome outcome = readOutcome(params);
-  params.finish();
-  if (Status status = params.status(); !status)
+  if (Status status = request.finish(); !status)
     return status.error();
   if (!run)
     return noRun();
@@ -206,14 +160,14 @@ Result<Json> Server::tell(JsonReader &params) {
   return Json{{"pending", run->search().pending()}};
 }
 
-Result<Json> Server::front(JsonReader &params) {
+Result<Json> Server::front(JsonRequest &request) {
+  JsonReader &params = request.params;
   int last = run ? run->search().generation() - 1 : 0, generation = last;
   if (run && last >= 0)
     readInteger(params, "generation", 0, last, generation);
   else
     params.raw("generation");
-  params.finish();
-  if (Status status = params.status(); !status)
+  if (Status status = request.finish(); !status)
     return status.error();
   if (!run)
     return noRun();
@@ -223,18 +177,16 @@ Result<Json> Server::front(JsonReader &params) {
   return frontJson(run->search(), generation);
 }
 
-Result<Json> Server::log(JsonReader &params) {
-  params.finish();
-  if (Status status = params.status(); !status)
+Result<Json> Server::log(JsonRequest &request) {
+  if (Status status = request.finish(); !status)
     return status.error();
   if (!run)
     return noRun();
   return logJson(run->search());
 }
 
-Result<Json> Server::shutdown(JsonReader &params) {
-  params.finish();
-  if (Status status = params.status(); !status)
+Result<Json> Server::shutdown(JsonRequest &request) {
+  if (Status status = request.finish(); !status)
     return status.error();
   shutDown = true;
   return Json::object();

@@ -8,36 +8,31 @@
 #define CONQUER_SEARCH_SERVER_H
 
 #include "conquer-search/Run.h"
-
-#include <nlohmann/json_fwd.hpp>
-
-#include <string_view>
+#include "support/JsonLines.h"
 
 namespace conquer {
-
-class JsonReader;
 
 class Server {
 public:
   /// `archivePath` is opened by the first "open".
-  explicit Server(std::string archivePath) : archivePath(std::move(archivePath)) {}
+  explicit Server(std::string archivePath);
+  Server(const Server &) = delete; // its methods refer to it
+  Server &operator=(const Server &) = delete;
 
   /// The answer to one line, without a line break. Never throws; any text is allowed.
-  std::string answer(std::string_view line);
+  std::string answer(std::string_view line) const { return answerJsonLine(line, methods); }
   /// Whether "shutdown" was asked.
   bool isShutDown() const { return shutDown; }
 
 private:
-  using Handler = Result<nlohmann::ordered_json> (Server::*)(JsonReader &params);
+  Result<nlohmann::ordered_json> open(JsonRequest &request);
+  Result<nlohmann::ordered_json> ask(JsonRequest &request);
+  Result<nlohmann::ordered_json> tell(JsonRequest &request);
+  Result<nlohmann::ordered_json> front(JsonRequest &request);
+  Result<nlohmann::ordered_json> log(JsonRequest &request);
+  Result<nlohmann::ordered_json> shutdown(JsonRequest &request);
 
-  Result<nlohmann::ordered_json> dispatch(JsonReader &request);
-  Result<nlohmann::ordered_json> open(JsonReader &params);
-  Result<nlohmann::ordered_json> ask(JsonReader &params);
-  Result<nlohmann::ordered_json> tell(JsonReader &params);
-  Result<nlohmann::ordered_json> front(JsonReader &params);
-  Result<nlohmann::ordered_json> log(JsonReader &params);
-  Result<nlohmann::ordered_json> shutdown(JsonReader &params);
-
+  JsonMethods methods;
   std::string archivePath;
   std::optional<Run> run;
   bool shutDown = false;

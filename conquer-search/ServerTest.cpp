@@ -216,9 +216,9 @@ TEST_F(ServerTest, AnyLineIsAnswered) {
   EXPECT_THAT(errorFor("{}"), HasSubstr("method: missing field"));
   EXPECT_THAT(errorFor(R"({"method": 3})"), HasSubstr("method: is number"));
   EXPECT_THAT(errorFor(R"({"method": "evaluate"})"),
-              HasSubstr("unknown method 'evaluate'; one of open"));
+              HasSubstr("unknown method 'evaluate'; one of ask, front"));
   EXPECT_THAT(errorFor(R"({"method": "ask", "params": []})"), HasSubstr("params: is array"));
-  EXPECT_THAT(errorFor(R"({"method": "ask", "id": {}})"), HasSubstr("id: is neither"));
+  EXPECT_THAT(errorFor(R"({"method": "ask", "id": {}})"), HasSubstr("id: is object"));
   EXPECT_THAT(errorFor(R"({"method": "ask", "extra": 1})"), HasSubstr("extra: unknown field"));
   EXPECT_THAT(errorFor(R"({"method": "ask", "params": {"n": 1}})"), HasSubstr("n: unknown field"));
   EXPECT_EQ(Json::parse(server.answer(R"({"id": "x", "method": "no"})"))["id"], "x");

@@ -118,6 +118,14 @@ TEST(Screening, PicksTheFrontAndTheUncertain) {
   EXPECT_TRUE(screen({}, {}, 3, 0.5).empty());
 }
 
+TEST(Screening, WhatMayMeetTheLimitsIsNotBeatenByWhatDoes) {
+  // Both exceed a limit by their means; the first one meets it one deviation below.
+  std::vector<Forecast> proposals = {{{{1, 1}, 2}, {0, 1}, 0}, {{{2, 0}, 2}, {0, 4}, 1}};
+  std::vector<Pick> picks = screen(proposals, {{{4, 4}, 0}}, 1, 1);
+  ASSERT_EQ(picks.size(), 1u);
+  EXPECT_EQ(picks[0].index, 0u);
+}
+
 TEST(Screening, WhatIsKnownToBeBeatenComesLast) {
   std::vector<Forecast> proposals = {
       {{{5, 5}, 0}, {9, 0}}, {{{4, 9}, 0}, {0, 0}}, {{{6, 6}, 0}, {0.1, 0}}};

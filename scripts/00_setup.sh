@@ -85,7 +85,7 @@ if [[ $docker == 1 ]]; then
 fi
 for device in ${devices[@]+"${devices[@]}"}; do
   case $device in
-    vulkan) install libvulkan1 mesa-vulkan-drivers && say "Vulkan: loader and Mesa drivers are installed; measure with --device=vulkan" ;;
+    vulkan) install libvulkan1 mesa-vulkan-drivers && say "Vulkan: loader and Mesa drivers are installed" ;;
     cuda) say "CUDA: needs the NVIDIA driver (libcuda.so.1; Debian: nvidia-driver from non-free); no CUDA toolkit" ;;
     rocm) say "ROCm: needs the amdgpu kernel driver and libamdhip64.so of ROCm 6 or later (AMD's package amdgpu-install)" ;;
   esac

@@ -2,10 +2,9 @@
 
 #include "conquer-opt/Analysis/CollectLayers.h"
 
-#include "conquer-opt/IR/Conquer.h"
+#include "conquer-opt/Analysis/PrecisionRules.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -32,8 +31,6 @@ std::string join(ArrayRef<int64_t> values, char separator) {
     text += (text.empty() ? "" : std::string(1, separator)) + std::to_string(value);
   return text;
 }
-
-bool isConstant(Value value) { return matchPattern(value, m_Constant()); }
 
 /// conv2d_28x28x1_k32x3x3_s1x1_d1x1_p1.1.1.1; a batch other than 1 comes first, as in conv2d_b8_...
 std::string convSignature(const Layer &layer, ArrayRef<int64_t> kernel) {
@@ -94,7 +91,7 @@ Layer describe(Operation *op, const Profile &profile) {
     describeMatMul(op, layer);
   else
     describeConv(op, layer);
-  layer.precisions = profile.precisionsOf(layer.op);
+  layer.precisions = legalPrecisions(op, profile);
   return layer;
 }
 

@@ -1,6 +1,6 @@
 //===- Layers.h - the layers of a network and what flows between them -------------------------===//
 //
-// The content of layers.json (docs/formats.md): what the search knows of a network. Plain C++
+// The content of layers.json (docs/formats.md): what the search reads of a network. Plain C++
 // without MLIR; CollectLayers.h makes one from prepared IR.
 //
 //===------------------------------------------------------------------------------------------===//
@@ -8,11 +8,9 @@
 #define CONQUER_OPT_ANALYSIS_LAYERS_H
 
 #include "hardware/Precision.h"
-#include "support/Error.h"
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace conquer {
@@ -55,13 +53,6 @@ struct LayerList {
 
 /// The text of layers.json, one layer a line.
 std::string layersToJson(const LayerList &list);
-
-/// Parses the text of a layers.json; `where` (a file name) begins messages. Besides types, ids must
-/// be unique, edges must end at known ids, and each layer's first precision must be f32.
-Result<LayerList> parseLayers(std::string_view text, const std::string &where = "layers");
-
-/// Reads a layers.json.
-Result<LayerList> readLayers(const std::string &path);
 
 } // namespace conquer
 

@@ -6,6 +6,7 @@
 //
 //===------------------------------------------------------------------------------------------===//
 
+#include "conquer-opt/Evaluator/HalfValues.h"
 #include "conquer-opt/Evaluator/Session.h"
 
 #include <algorithm>
@@ -19,6 +20,8 @@ namespace {
 bool sameType(NpyType stored, ElementType type) {
   switch (type) {
   case ElementType::F32:
+  case ElementType::BF16:
+  case ElementType::F16:
     return stored == NpyType::F32;
   case ElementType::I8:
     return stored == NpyType::I8;
@@ -33,7 +36,7 @@ bool sameType(NpyType stored, ElementType type) {
   }
 }
 
-/// The module's value number `index`.
+/// The module's value number `index`. bf16 and f16 are stored as f32, which holds them exactly.
 Result<Buffer> readValue(const std::string &folder, size_t index, const Value &value) {
   std::string path = folder + "/" + std::to_string(index) + ".npy";
   Result<NpyArray> array = readNpy(path);
@@ -47,7 +50,10 @@ Result<Buffer> readValue(const std::string &folder, size_t index, const Value &v
                  "probe the module of the same policy"};
   }
   Buffer buffer(value.bytes());
-  std::memcpy(buffer.data(), array->bytes.data(), buffer.size());
+  if (isHalf(value.type))
+    roundToHalves(value.type, array->bytes.data(), buffer.data(), value.elements());
+  else
+    std::memcpy(buffer.data(), array->bytes.data(), buffer.size());
   return buffer;
 }
 
@@ -55,6 +61,8 @@ template <typename T>
 void compare(const void *ours, const void *theirs, int64_t count, CheckEntry &entry) {
   const T *a = static_cast<const T *>(ours), *b = static_cast<const T *>(theirs);
   for (int64_t i = 0; i < count; ++i) {
+    if (std::isfinite(double(b[i])))
+      entry.maxAbsValue = std::max(entry.maxAbsValue, std::fabs(double(b[i])));
     if (a[i] == b[i] || (a[i] != a[i] && b[i] != b[i]))
       continue;
     ++entry.differing;
@@ -71,6 +79,13 @@ void compareValue(const Value &value, const void *ours, const void *theirs, Chec
   switch (value.type) {
   case ElementType::F32:
     return compare<float>(ours, theirs, entry.elements, entry);
+  case ElementType::BF16:
+  case ElementType::F16: {
+    std::vector<float> a(entry.elements), b(entry.elements);
+    widenHalves(value.type, ours, a.data(), entry.elements);
+    widenHalves(value.type, theirs, b.data(), entry.elements);
+    return compare<float>(a.data(), b.data(), entry.elements, entry);
+  }
   case ElementType::I16:
     return compare<int16_t>(ours, theirs, entry.elements, entry);
   case ElementType::I32:

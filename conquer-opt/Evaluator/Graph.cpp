@@ -2,7 +2,9 @@
 
 #include "conquer-opt/Evaluator/Graph.h"
 
+#include <algorithm>
 #include <cstring>
+#include <set>
 
 using namespace conquer;
 
@@ -135,4 +137,26 @@ void conquer::hashValues(Graph &graph) {
       value.hash = hashText(value.typeName(), hashBytes(&i, sizeof i, hash));
     }
   }
+}
+
+bool conquer::isExact(const Graph &graph) {
+  // Each of these rounds at most once. A float mul that an add follows may be contracted, but a
+  // float add makes the graph inexact anyway.
+  static const std::set<std::string_view> exactOps = {
+      "tosa.cast", "tosa.clamp",   "tosa.concat",     "tosa.const", "tosa.maximum",  "tosa.minimum",
+      "tosa.pad",  "tosa.reshape", "tosa.max_pool2d", "tosa.slice", "tosa.transpose"};
+  auto isFloat = [&](int value) {
+    ElementType type = graph.values[value].type;
+    return type == ElementType::F32 || type == ElementType::BF16 || type == ElementType::F16;
+  };
+  auto isConstant = [&](int value) { return graph.values[value].constant != nullptr; };
+  return std::all_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node &node) {
+    bool ofFloats = std::any_of(node.inputs.begin(), node.inputs.end(),
+                                [&](int value) { return isFloat(value) && !isConstant(value); });
+    if (!ofFloats)
+      return true; // constants, integers, or one rounding of their results
+    if (node.op == "tosa.mul")
+      return std::any_of(node.inputs.begin(), node.inputs.begin() + 2, isConstant);
+    return exactOps.count(node.op) != 0;
+  });
 }

@@ -81,6 +81,10 @@ struct Graph {
 /// the same hash.
 void hashValues(Graph &graph);
 
+/// Whether every target that rounds correctly computes the same outputs: the graph has no sums of
+/// floats, whose order is free, and no function that targets approximate. Conversions are exact.
+bool isExact(const Graph &graph);
+
 /// 64-bit hash of bytes; `seed` chains calls.
 uint64_t hashBytes(const void *data, size_t size, uint64_t seed);
 

@@ -5,31 +5,12 @@
 //
 //===------------------------------------------------------------------------------------------===//
 
+#include "conquer-opt/Evaluator/HalfValues.h"
 #include "conquer-opt/Evaluator/Step.h"
-#include "support/HalfFloat.h"
-
-#include <algorithm>
 
 using namespace conquer;
 
 namespace {
-
-using Widen = float (*)(uint16_t);
-using Round = uint16_t (*)(float);
-
-bool isHalf(ElementType type) { return type == ElementType::BF16 || type == ElementType::F16; }
-Widen widener(ElementType type) { return type == ElementType::BF16 ? bf16ToFloat : f16ToFloat; }
-Round rounder(ElementType type) { return type == ElementType::BF16 ? floatToBF16 : floatToF16; }
-
-void widenAll(Widen widen, const void *from, void *to, int64_t count) {
-  const auto *in = static_cast<const uint16_t *>(from);
-  std::transform(in, in + count, static_cast<float *>(to), widen);
-}
-
-void roundAll(Round round, const void *from, void *to, int64_t count) {
-  const auto *in = static_cast<const float *>(from);
-  std::transform(in, in + count, static_cast<uint16_t *>(to), round);
-}
 
 size_t alignUp(size_t bytes) { return (bytes + 63) / 64 * 64 + 64; }
 
@@ -54,7 +35,7 @@ struct HalfStep {
       if (constants[i])
         in[i] = constants[i]->data();
     for (const Converted &input : inputs) {
-      widenAll(widener(input.type), in[input.index], operands.scratch + input.offset, input.count);
+      widenHalves(input.type, in[input.index], operands.scratch + input.offset, input.count);
       in[input.index] = operands.scratch + input.offset;
     }
     // One result is the rule; those of a type other than half are written in place.
@@ -63,8 +44,7 @@ struct HalfStep {
       out[output.index] = operands.scratch + output.offset;
     inner.run({in.data(), out.data(), operands.scratch + innerScratch});
     for (const Converted &output : outputs)
-      roundAll(rounder(output.type), out[output.index], operands.outputs[output.index],
-               output.count);
+      roundToHalves(output.type, out[output.index], operands.outputs[output.index], output.count);
   }
 };
 
@@ -75,7 +55,7 @@ Value widened(const Value &value) {
   wide.hash = hashBytes("widened", 7, value.hash);
   if (value.constant) {
     Buffer buffer(wide.bytes());
-    widenAll(widener(value.type), value.constant->data(), buffer.data(), value.elements());
+    widenHalves(value.type, value.constant->data(), buffer.data(), value.elements());
     wide.constant = std::make_shared<const Buffer>(std::move(buffer));
   }
   return wide;

@@ -2,6 +2,8 @@
 
 #include "conquer-opt/Evaluator/Network.h"
 
+#include "conquer-opt/Analysis/PrecisionRules.h"
+
 #include "conquer-opt/Evaluator/GraphReader.h"
 #include "conquer-opt/IR/Conquer.h"
 #include "conquer-opt/Pipelines/Fuse.h"
@@ -68,7 +70,7 @@ private:
 Network::Network() : module(std::make_unique<Module>()) {}
 Network::~Network() = default;
 
-Result<std::unique_ptr<Network>> Network::load(const std::string &path) {
+Result<std::unique_ptr<Network>> Network::load(const std::string &path, const Profile &profile) {
   std::unique_ptr<Network> network(new Network);
   Module &module = *network->module;
   Diagnostics diagnostics(module.context);
@@ -84,7 +86,8 @@ Result<std::unique_ptr<Network>> Network::load(const std::string &path) {
   network->graph = std::make_shared<const Graph>(std::move(*graph));
   module.module->walk([&](mlir::Operation *op) {
     if (isLayer(op))
-      network->policyLayers.push_back({getId(op).str(), getLayerKind(op).str()});
+      network->policyLayers.push_back(
+          {getId(op).str(), getLayerKind(op).str(), legalPrecisions(op, profile)});
   });
   return network;
 }

@@ -24,12 +24,12 @@ struct Target {
 class Network {
 public:
   /// Parses a module (text or bytecode) and reads its function.
-  static Result<std::unique_ptr<Network>> load(const std::string &path);
+  static Result<std::unique_ptr<Network>> load(const std::string &path, const Profile &profile);
   ~Network();
 
   /// The f32 network as prepared.
   const std::shared_ptr<const Graph> &prepared() const { return graph; }
-  /// Its layers in execution order.
+  /// Its layers in execution order, with the precisions that they can have on the profile.
   const std::vector<PolicyLayer> &layers() const { return policyLayers; }
 
   /// The network quantised and fused for a policy, which must have passed checkPolicy. With `probe`

@@ -39,7 +39,7 @@ Result<std::vector<Session::Variant>> Session::makeVariants() {
     policy.layers[layer.id] = Precision::F32;
   std::vector<Variant> variants;
   for (const PolicyLayer &layer : net->layers())
-    for (Precision precision : target.profile.precisionsOf(layer.kind)) {
+    for (Precision precision : layer.precisions) {
       if (precision == Precision::F32)
         continue;
       policy.layers[layer.id] = precision;

@@ -2,7 +2,7 @@
 
 #include "conquer-opt/Evaluator/Server.h"
 
-#include "support/Json.h"
+#include "support/JsonLines.h"
 
 #include <nlohmann/json.hpp>
 
@@ -17,17 +17,14 @@ namespace {
 /// What a method works with.
 struct Call {
   Session &session;
-  JsonReader params;
+  JsonRequest &request;
+  JsonReader &params;
   const StageProgress &progress;
 
   std::string optionalString(const std::string &name) {
     return params.has(name) ? params.string(name) : "";
   }
-  /// Reads the last field, then says whether all fields were right.
-  Status finish() {
-    params.finish();
-    return params.status();
-  }
+  Status finish() { return request.finish(); }
 };
 
 Json comparisonJson(const Comparison &comparison) {
@@ -101,15 +98,14 @@ Result<Json> run(Call &call) {
   std::optional<Policy> policy;
   if (call.params.has("policy") && !call.params.raw("policy").is_null())
     policy = readPolicyLayers(call.params.object("policy"));
-  std::string samples = call.params.string("samples"), output = call.params.string("output"),
-              values = call.optionalString("values");
+  RunFiles files{call.params.string("samples"), call.params.string("output"),
+                 call.optionalString("outputs"), call.optionalString("values")};
   if (Status status = call.finish(); !status)
     return status.error();
-  Result<int64_t> images =
-      call.session.run(policy ? &*policy : nullptr, samples, output, values, call.progress);
-  if (!images)
-    return images.error();
-  return Json{{"images", *images}, {"file", output}};
+  Result<RunResult> ran = call.session.run(policy ? &*policy : nullptr, files, call.progress);
+  if (!ran)
+    return ran.error();
+  return Json{{"images", ran->images}, {"file", files.output}, {"exact", ran->exact}};
 }
 
 Result<Json> sensitivity(Call &call) {
@@ -156,28 +152,9 @@ Result<Json> check(Call &call) {
                     {"elements", entry.elements},
                     {"type", entry.type},
                     {"differing", entry.differing},
-                    {"max_abs_difference", entry.maxAbsDifference}});
+                    {"max_abs_difference", entry.maxAbsDifference},
+                    {"max_abs_value", entry.maxAbsValue}});
   return Json{{"ops", list}};
-}
-
-Result<Json> shutdown(Call &call) {
-  if (Status status = call.finish(); !status)
-    return status.error();
-  return Json::object();
-}
-
-using Method = Result<Json> (*)(Call &);
-const std::map<std::string, Method> &allMethods() {
-  static const std::map<std::string, Method> methods = {
-      {"info", info},
-      {"calibrate", calibrate},
-      {"sensitivity", sensitivity},
-      {"accuracy", accuracy},
-      {"run", run},
-      {"check", check},
-      {"shutdown", shutdown},
-  };
-  return methods;
 }
 
 /// Sends at most three progress lines a second.
@@ -194,60 +171,26 @@ StageProgress progressLines(const Json &id, const std::function<void(const std::
   };
 }
 
-Json errorJson(const Error &error) {
-  return {{"what", error.what},
-          {"where", error.where},
-          {"expected", error.expected},
-          {"fix", error.fix}};
-}
-
-std::string render(const Json &id, const Result<Json> &result) {
-  Json line = {{"id", id}, {"ok", static_cast<bool>(result)}};
-  if (result)
-    line["result"] = *result;
-  else
-    line["error"] = errorJson(result.error());
-  // Names from the network may hold bytes that are not UTF-8.
-  return line.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 } // namespace
 
-std::string Server::answer(const std::string &line) {
-  Json id;
-  try {
-    Result<Json> request = parseJson(line, "request");
-    if (!request)
-      return render(id, request.error());
-    JsonReader reader(*request, "request");
-    if (reader.has("id"))
-      id = reader.raw("id");
-    if (!id.is_null() && !id.is_number() && !id.is_string())
-      reader.fail("id", std::string("is ") + id.type_name(), "a number or a string");
-    std::string name = reader.string("method");
-    Json params = Json::object();
-    if (reader.has("params"))
-      params = reader.raw("params");
-    reader.finish();
-    if (Status status = reader.status(); !status)
-      return render(id, status.error());
-    const std::map<std::string, Method> &methods = allMethods();
-    auto method = methods.find(name);
-    if (method == methods.end()) {
-      std::string known;
-      for (const auto &[key, function] : methods)
-        known += (known.empty() ? "" : ", ") + key;
-      return render(
-          id, Error{"unknown method '" + name + "'", "request: method", "one of " + known, ""});
-    }
-    StageProgress progress = progressLines(id, write);
-    Call call{session, JsonReader(params, "params"), progress};
-    Result<Json> result = method->second(call);
-    shutDown = name == "shutdown" && result;
-    return render(id, result);
-  } catch (const std::bad_alloc &) {
-    return render(id, Error{"out of memory", "", "", "give fewer samples, or use fewer threads"});
-  } catch (const std::exception &exception) {
-    return render(id, Error{std::string("internal error: ") + exception.what(), "", "", ""});
-  }
+Server::Server(Session &session, std::function<void(const std::string &)> write) {
+  using Method = Result<Json> (*)(Call &);
+  const std::pair<const char *, Method> all[] = {{"info", info},
+                                                 {"calibrate", calibrate},
+                                                 {"sensitivity", sensitivity},
+                                                 {"accuracy", accuracy},
+                                                 {"run", run},
+                                                 {"check", check}};
+  for (const auto &[name, method] : all)
+    methods[name] = [&session, write, method = method](JsonRequest &request) {
+      StageProgress progress = progressLines(request.id, write);
+      Call call{session, request, request.params, progress};
+      return method(call);
+    };
+  methods["shutdown"] = [this](JsonRequest &request) -> Result<Json> {
+    if (Status status = request.finish(); !status)
+      return status.error();
+    shutDown = true;
+    return Json::object();
+  };
 }

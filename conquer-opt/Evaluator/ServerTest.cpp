@@ -283,6 +283,18 @@ TEST_F(Evaluator, ThreadsChangeNothing) {
   EXPECT_EQ(outputs[0], outputs[2]);
 }
 
+TEST_F(Evaluator, SaysWhetherModulesMustBeIdentical) {
+  calibrate();
+  auto exact = [&](const std::string &first, const std::string &fc) {
+    Json params = {
+        {"policy", policy(first, "i8", fc)}, {"samples", path("x.npy")}, {"output", path("o.npy")}};
+    return result("run", params)["exact"].get<bool>();
+  };
+  EXPECT_TRUE(exact("i8", "i8"));
+  EXPECT_FALSE(exact("f32", "i8"));
+  EXPECT_FALSE(exact("i8", "bf16"));
+}
+
 TEST_F(Evaluator, ChangedSampleFilesAreReadAgain) {
   Json params = {{"policy", nullptr}, {"samples", path("x.npy")}, {"output", path("o.npy")}};
   result("run", params);
@@ -294,7 +306,7 @@ TEST_F(Evaluator, ChangedSampleFilesAreReadAgain) {
 TEST_F(Evaluator, CheckNamesTheOperationThatDiffers) {
   calibrate();
   Policy mixed{{{"first", Precision::I8}, {"second", Precision::I8}, {"fc", Precision::F32}}};
-  auto network = Network::load(path("net.mlir"));
+  auto network = Network::load(path("net.mlir"), session->profile());
   ASSERT_TRUE(network);
   Target target{session->profile(), "x86-64", CONQUER_PROFILES};
   auto graph = (*network)->quantized(mixed, session->calibration(), target, true);

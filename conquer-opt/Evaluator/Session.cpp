@@ -1,4 +1,5 @@
-//===- Session.cpp - loading, running, comparing ----------------------------------------------===//
+//===- Session.cpp - loading a network, comparing its outputs
+//-----------------------------------===//
 
 #include "conquer-opt/Evaluator/SessionSupport.h"
 
@@ -66,7 +67,7 @@ Result<std::unique_ptr<Session>> Session::create(const SessionOptions &options) 
   session->threadCount = options.threads > 0
                              ? options.threads
                              : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  Result<std::unique_ptr<Network>> network = Network::load(options.prepared);
+  Result<std::unique_ptr<Network>> network = Network::load(options.prepared, *profile);
   if (!network)
     return network.error();
   session->net = std::move(*network);
@@ -110,7 +111,7 @@ Result<Plan> Session::makePlan(std::shared_ptr<const Graph> graph, const PlanOpt
 Result<std::shared_ptr<const Graph>> Session::graphOf(const Policy *policy, bool probe) {
   if (!policy)
     return net->prepared();
-  if (Status status = checkPolicy(*policy, net->layers(), target.profile); !status)
+  if (Status status = checkPolicy(*policy, net->layers(), target.profile.name); !status)
     return status.error();
   bool allFloat = std::all_of(policy->layers.begin(), policy->layers.end(),
                               [](const auto &layer) { return layer.second == Precision::F32; });
@@ -127,9 +128,9 @@ Result<std::shared_ptr<const Graph>> Session::graphOf(const Policy *policy, bool
   return graph;
 }
 
-Result<Session::Outputs> Session::outputsOf(const Plan &plan, const Samples &samples,
+Result<Session::Outputs> Session::outputsOf(const Plan &plan, const Samples &samples, size_t index,
                                             const char *stage, const StageProgress &progress) {
-  int output = plan.graph().outputs[0];
+  int output = plan.graph().outputs[index];
   Outputs outputs;
   outputs.width = plan.graph().values[output].elements();
   outputs.values.resize(outputs.width * samples.count());
@@ -156,7 +157,7 @@ Session::referenceOutputs(const Samples &samples, const StageProgress &progress)
   Result<Plan> plan = makePlan(net->prepared());
   if (!plan)
     return plan.error();
-  Result<Outputs> outputs = outputsOf(*plan, samples, "f32", progress);
+  Result<Outputs> outputs = outputsOf(*plan, samples, 0, "f32", progress);
   if (!outputs)
     return outputs.error();
   auto finite = [](float value) { return std::isfinite(value); };
@@ -196,7 +197,7 @@ Result<AccuracyResult> Session::accuracy(const Policy &policy, const std::string
     Result<Plan> plan = makePlan(*graph);
     if (!plan)
       return plan.error();
-    Result<Outputs> computed = outputsOf(*plan, samples, "accuracy", progress);
+    Result<Outputs> computed = outputsOf(*plan, samples, 0, "accuracy", progress);
     if (!computed)
       return computed.error();
     outputs = std::make_shared<const Outputs>(std::move(*computed));
@@ -224,139 +225,4 @@ Result<AccuracyResult> Session::accuracy(const Policy &policy, const std::string
     result.top1F32 = share(result.correctF32);
   }
   return result;
-}
-
-std::string conquer::valueFileName(const std::string &id) {
-  std::string name;
-  for (char c : id) {
-    bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                 c == '-' || c == '_' || (c == '.' && !name.empty());
-    if (plain) {
-      name += c;
-      continue;
-    }
-    const char *digits = "0123456789ABCDEF";
-    auto byte = static_cast<unsigned char>(c);
-    name += '%';
-    name += digits[byte >> 4];
-    name += digits[byte & 15];
-  }
-  return name + ".npy";
-}
-
-namespace {
-
-std::optional<NpyType> npyTypeOf(ElementType type) {
-  switch (type) {
-  case ElementType::F32:
-    return NpyType::F32;
-  case ElementType::I8:
-  case ElementType::I4:
-    return NpyType::I8;
-  case ElementType::I16:
-    return NpyType::I16;
-  case ElementType::I32:
-    return NpyType::I32;
-  case ElementType::I48:
-  case ElementType::I64:
-    return NpyType::I64;
-  case ElementType::Bool:
-    return NpyType::Bool;
-  case ElementType::Shape:
-  case ElementType::BF16: // readNpy knows neither
-  case ElementType::F16:
-    return std::nullopt;
-  }
-  return std::nullopt;
-}
-
-std::vector<int64_t> batchShape(const Value &value, int64_t images) {
-  std::vector<int64_t> shape = value.shape;
-  if (!shape.empty() && shape[0] == 1)
-    shape[0] = images;
-  else
-    shape.insert(shape.begin(), images);
-  return shape;
-}
-
-} // namespace
-
-Status Session::writeValues(const Plan &plan, const Samples &samples, const std::string &folder,
-                            const StageProgress &progress) {
-  mkdir(folder.c_str(), 0777);
-  struct Dump {
-    int value;
-    size_t bytes;
-    std::vector<char> data;
-  };
-  std::vector<Dump> dumps;
-  std::vector<int> dumpOf(plan.graph().values.size(), -1);
-  size_t total = 0;
-  for (size_t i = 0; i < dumpOf.size(); ++i) {
-    const Value &value = plan.graph().values[i];
-    if (value.id.empty() || value.constant || !npyTypeOf(value.type))
-      continue;
-    dumpOf[i] = dumps.size();
-    dumps.push_back({static_cast<int>(i), value.bytes(), {}});
-    total += value.bytes() * samples.count();
-  }
-  constexpr size_t maxBytes = size_t(4) << 30;
-  if (total > maxBytes)
-    return Error{"the values of these samples take " + std::to_string(total >> 20) + " MiB", folder,
-                 "at most " + std::to_string(maxBytes >> 20) + " MiB", "give fewer samples"};
-  for (Dump &dump : dumps)
-    dump.data.resize(dump.bytes * samples.count());
-  Workspaces workspaces(plan, threadCount);
-  parallelFor(
-      threadCount, samples.count(),
-      [&](int thread, int64_t i) {
-        plan.run({samples.image(i)}, workspaces[thread], [&](int value, const void *data) {
-          if (dumpOf[value] < 0)
-            return;
-          Dump &dump = dumps[dumpOf[value]];
-          std::memcpy(dump.data.data() + i * dump.bytes, data, dump.bytes);
-        });
-      },
-      staged("values", progress));
-  for (const Dump &dump : dumps) {
-    const Value &value = plan.graph().values[dump.value];
-    if (Status status = writeNpy(folder + "/" + valueFileName(value.id), *npyTypeOf(value.type),
-                                 batchShape(value, samples.count()), dump.data.data());
-        !status)
-      return status;
-  }
-  return success();
-}
-
-Result<int64_t> Session::run(const Policy *policy, const std::string &samplesPath,
-                             const std::string &output, const std::string &values,
-                             const StageProgress &progress) {
-  Result<std::shared_ptr<const Graph>> graph = graphOf(policy);
-  if (!graph)
-    return graph.error();
-  Result<std::shared_ptr<const Samples>> loaded = loadSamples(samplesPath);
-  if (!loaded)
-    return loaded.error();
-  const Samples &samples = **loaded;
-  Result<Plan> plan = makePlan(*graph);
-  if (!plan)
-    return plan.error();
-  Result<Outputs> outputs = outputsOf(*plan, samples, "run", progress);
-  if (!outputs)
-    return outputs.error();
-  const Value &value = (*graph)->values[(*graph)->outputs[0]];
-  if (Status status = writeNpy(output, NpyType::F32, batchShape(value, samples.count()),
-                               outputs->values.data());
-      !status)
-    return status.error();
-  if (!values.empty()) {
-    PlanOptions options;
-    options.observable = true;
-    Result<Plan> observable = makePlan(*graph, options);
-    if (!observable)
-      return observable.error();
-    if (Status status = writeValues(*observable, samples, values, progress); !status)
-      return status.error();
-  }
-  return samples.count();
 }

@@ -39,11 +39,26 @@ struct AccuracyResult {
   double top1 = 0, top1F32 = 0;
 };
 
+/// What run reads and writes.
+struct RunFiles {
+  std::string samples; ///< .npy
+  std::string output;  ///< .npy of the first output
+  std::string outputs; ///< folder for INDEX.npy of every output; may be empty
+  std::string values;  ///< folder for the .npy of every value with an id; may be empty
+};
+
+/// Answer of run.
+struct RunResult {
+  int64_t images = 0;
+  bool exact = false; ///< see isExact
+};
+
 /// One line of the answer of check.
 struct CheckEntry {
   std::string id, op, type; ///< type: of the value, "1x28x28x32xi8"
   int64_t elements = 0, differing = 0;
   double maxAbsDifference = 0;
+  double maxAbsValue = 0; ///< largest finite magnitude that the module computed
 };
 
 /// What one layer in one precision does to the network's output.
@@ -62,10 +77,8 @@ public:
                                 const StageProgress &progress);
   Result<AccuracyResult> accuracy(const Policy &policy, const std::string &samples,
                                   const std::string &labels, const StageProgress &progress);
-  /// Writes the first output for all samples; with `values` also every value with an id. Returns
-  /// the number of images. A null policy is f32.
-  Result<int64_t> run(const Policy *policy, const std::string &samples, const std::string &output,
-                      const std::string &values, const StageProgress &progress);
+  /// Runs all samples and writes what `files` names. A null policy is f32.
+  Result<RunResult> run(const Policy *policy, const RunFiles &files, const StageProgress &progress);
 
   /// What each layer alone does in each legal precision other than f32.
   Result<SensitivityTable> sensitivity(const std::string &samples, const std::string &labels,
@@ -103,8 +116,11 @@ private:
   Result<std::shared_ptr<const Graph>> graphOf(const Policy *policy, bool probe = false);
   struct Variant;
   Result<std::vector<Variant>> makeVariants();
-  Result<Outputs> outputsOf(const Plan &plan, const Samples &samples, const char *stage,
-                            const StageProgress &progress);
+  /// Output number `index` for all samples.
+  Result<Outputs> outputsOf(const Plan &plan, const Samples &samples, size_t index,
+                            const char *stage, const StageProgress &progress);
+  Status writeOutput(const Plan &plan, const Samples &samples, size_t index,
+                     const std::string &path, const StageProgress &progress);
   /// The f32 network's outputs, from the cache if the same samples were seen before.
   Result<std::shared_ptr<const Outputs>> referenceOutputs(const Samples &samples,
                                                           const StageProgress &progress);

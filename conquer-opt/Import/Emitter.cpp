@@ -152,8 +152,10 @@ Value Emitter::held(const Value &x, Layout layout) {
   }
   if (x.layout == layout || (layout == Layout::ChannelsLast && x.rank() != 4))
     return x;
-  mlir::Value &other = otherLayout[x.ssa];
-  if (other)
+  auto key = [](mlir::Value value, Layout wanted) {
+    return std::make_pair(value, static_cast<int>(wanted));
+  };
+  if (mlir::Value other = otherLayout.lookup(key(x.ssa, layout)))
     return made(other, x.shape, layout);
   mlir::Value ssa;
   if (x.layout == Layout::FlatChannelsLast) {
@@ -164,9 +166,9 @@ Value Emitter::held(const Value &x, Layout layout) {
   } else {
     const auto &permutation = layout == Layout::ChannelsLast ? toChannelsLast : toChannelsFirst;
     ssa = transposeHeld(x.ssa, x.heldShape(), permutation, "transpose");
-    otherLayout[ssa] = x.ssa;
+    otherLayout[key(ssa, x.layout)] = x.ssa;
   }
-  otherLayout[x.ssa] = ssa;
+  otherLayout[key(x.ssa, layout)] = ssa;
   return made(ssa, x.shape, layout);
 }
 

@@ -130,7 +130,9 @@ private:
   std::string nodeName;
   std::deque<Tensor> ownConstants; ///< never moved: Values point into it
   llvm::DenseMap<mlir::Attribute, mlir::Value> emittedConstants;
-  llvm::DenseMap<mlir::Value, mlir::Value> otherLayout; ///< both directions
+  /// A value in another layout. The layout is part of the key because a transpose of the model may
+  /// give the same elements another meaning (see transpose).
+  llvm::DenseMap<std::pair<mlir::Value, int>, mlir::Value> otherLayout;
 };
 
 } // namespace conquer::importer

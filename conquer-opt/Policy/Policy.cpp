@@ -4,25 +4,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <set>
 
 namespace conquer {
 
 using Json = nlohmann::ordered_json;
-
-namespace {
-
-Result<Policy> readDocument(const Json &json, const std::string &where) {
-  JsonReader reader(json, where);
-  reader.header("conquer.policy");
-  Policy policy = readPolicyLayers(reader.object("layers"));
-  reader.finish();
-  if (Status status = reader.status(); !status)
-    return status.error();
-  return policy;
-}
-
-} // namespace
 
 Policy readPolicyLayers(JsonReader layers) {
   Policy policy;
@@ -38,26 +25,17 @@ Policy readPolicyLayers(JsonReader layers) {
   return policy;
 }
 
-Result<Policy> parsePolicy(const std::string &text, const std::string &where) {
-  Result<Json> json = parseJson(text, where);
-  if (!json)
-    return json.error();
-  return readDocument(*json, where);
-}
-
 Result<Policy> readPolicy(const std::string &path) {
   Result<Json> json = readJsonFile(path);
   if (!json)
     return json.error();
-  return readDocument(*json, path);
-}
-
-std::string policyToJson(const Policy &policy) {
-  Json json = {{"format", "conquer.policy"}, {"version", 1}};
-  json["layers"] = Json::object();
-  for (const auto &[id, precision] : policy.layers)
-    json["layers"][id] = precisionName(precision);
-  return json.dump(1) + "\n";
+  JsonReader reader(*json, path);
+  reader.header("conquer.policy");
+  Policy policy = readPolicyLayers(reader.object("layers"));
+  reader.finish();
+  if (Status status = reader.status(); !status)
+    return status.error();
+  return policy;
 }
 
 Status checkKnownLayers(const Policy &policy, const std::vector<PolicyLayer> &layers,
@@ -73,23 +51,23 @@ Status checkKnownLayers(const Policy &policy, const std::vector<PolicyLayer> &la
   return success();
 }
 
-Status checkLayer(const Policy &policy, const PolicyLayer &layer, const Profile &profile,
+Status checkLayer(const Policy &policy, const PolicyLayer &layer, const std::string &profile,
                   const std::string &where) {
   auto entry = policy.layers.find(layer.id);
   if (entry == policy.layers.end())
     return Error{"missing layer '" + layer.id + "'", where + ": layers",
                  "a precision for every layer", "add the layer, for example as f32"};
-  if (!profile.allows(layer.kind, entry->second))
-    return Error{layer.kind + " cannot run in " + std::string(precisionName(entry->second)) +
-                     " on profile '" + profile.name + "'",
-                 where + ": layers." + layer.id,
-                 "one of " + precisionNames(profile.precisionsOf(layer.kind)),
+  const std::vector<Precision> &legal = layer.precisions;
+  if (std::find(legal.begin(), legal.end(), entry->second) == legal.end())
+    return Error{"this " + layer.kind + " cannot run in " +
+                     std::string(precisionName(entry->second)) + " on profile '" + profile + "'",
+                 where + ": layers." + layer.id, "one of " + precisionNames(legal),
                  "edit the policy, or choose a profile that allows it"};
   return success();
 }
 
 Status checkPolicy(const Policy &policy, const std::vector<PolicyLayer> &layers,
-                   const Profile &profile, const std::string &where) {
+                   const std::string &profile, const std::string &where) {
   if (Status status = checkKnownLayers(policy, layers, where); !status)
     return status;
   for (const PolicyLayer &layer : layers)

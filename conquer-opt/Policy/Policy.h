@@ -25,37 +25,32 @@ struct Policy {
 
 /// A layer as far as a policy is concerned.
 struct PolicyLayer {
-  std::string id;   ///< its conquer.id
-  std::string kind; ///< as profiles spell it: "conv2d", "depthwise_conv2d", ...
+  std::string id;                    ///< its conquer.id
+  std::string kind;                  ///< as profiles spell it: "conv2d", "depthwise_conv2d", ...
+  std::vector<Precision> precisions; ///< those that it can have on the target, f32 first
 };
 
 /// Reads an object of layer id to precision name, for example the `policy` of a request. Mistakes
 /// stay in the reader.
 Policy readPolicyLayers(JsonReader layers);
 
-/// Parses the text of a policy.json; `where` (a file name) begins messages.
-Result<Policy> parsePolicy(const std::string &text, const std::string &where = "policy");
-
 /// Reads a policy.json.
 Result<Policy> readPolicy(const std::string &path);
-
-/// The text of a policy.json.
-std::string policyToJson(const Policy &policy);
 
 /// success(), or an Error naming the first id of the policy that is none of the layers.
 Status checkKnownLayers(const Policy &policy, const std::vector<PolicyLayer> &layers,
                         const std::string &where);
 
-/// success(), or the Error that the policy lacks the layer or gives it a precision that the profile
-/// does not allow.
-Status checkLayer(const Policy &policy, const PolicyLayer &layer, const Profile &profile,
+/// success(), or the Error that the policy lacks the layer or gives it a precision that it cannot
+/// have on the profile of that name.
+Status checkLayer(const Policy &policy, const PolicyLayer &layer, const std::string &profile,
                   const std::string &where);
 
-/// success() if the policy names exactly the given layers, each with a precision that the profile
-/// allows for its kind; otherwise one Error naming the first offending layer: unknown ids before
-/// missing ones before illegal precisions. `where` (a file name) begins the message.
+/// success() if the policy names exactly the given layers, each with a precision that it can have
+/// on the profile of that name; otherwise one Error naming the first offending layer: unknown ids
+/// before missing ones before illegal precisions. `where` (a file name) begins the message.
 Status checkPolicy(const Policy &policy, const std::vector<PolicyLayer> &layers,
-                   const Profile &profile, const std::string &where = "policy");
+                   const std::string &profile, const std::string &where = "policy");
 
 } // namespace conquer
 

@@ -5,8 +5,8 @@
 //
 //===------------------------------------------------------------------------------------------===//
 
+#include "conquer-opt/Analysis/PrecisionRules.h"
 #include "conquer-opt/Transforms/Passes.h"
-#include "conquer-opt/Transforms/PrecisionRules.h"
 #include "conquer-opt/Transforms/QuantizeInputs.h"
 
 using namespace mlir;
@@ -22,23 +22,6 @@ void setPrecision(Operation *op, Precision precision) {
   op->setAttr(precisionAttrName, StringAttr::get(op->getContext(), StringRef(name)));
 }
 
-/// Checks that quantize can write the layer in that precision.
-LogicalResult checkForm(Operation *layer, Precision precision) {
-  bool written = precision == Precision::F32;
-  if (precision == Precision::BF16 || precision == Precision::F16)
-    written = hasHalfForm(layer);
-  else if (precision == Precision::I8 || precision == Precision::W4A8)
-    written = hasIntegerForm(layer);
-  if (written)
-    return mlir::success();
-  return mlir::emitError(layer->getLoc(), "layer '")
-         << getId(layer) << "' (" << getLayerKind(layer) << ") has no "
-         << StringRef(precisionName(precision)) << " form, expected "
-         << (precision == Precision::W8A16 ? "f32, bf16, f16, i8 or w4a8"
-                                           : "a convolution with constant f32 weights and bias")
-         << "; give it precision f32";
-}
-
 /// Checks the policy against the module's layers; errors are located at the layer.
 LogicalResult checkLayers(ModuleOp module, ArrayRef<Operation *> layers,
                           const QuantizeInputs &inputs) {
@@ -46,16 +29,15 @@ LogicalResult checkLayers(ModuleOp module, ArrayRef<Operation *> layers,
   for (Operation *layer : layers) {
     if (getId(layer).empty())
       return mlir::emitError(layer->getLoc(), "layer without a conquer.id, expected prepared IR");
-    known.push_back({getId(layer).str(), getLayerKind(layer).str()});
+    known.push_back(
+        {getId(layer).str(), getLayerKind(layer).str(), legalPrecisions(layer, inputs.profile)});
   }
   if (Status status = checkKnownLayers(inputs.policy, known, inputs.policyName); !status)
     return mlir::emitError(module.getLoc(), status.error().message());
   for (auto [layer, entry] : llvm::zip_equal(layers, known)) {
-    Status status = checkLayer(inputs.policy, entry, inputs.profile, inputs.policyName);
+    Status status = checkLayer(inputs.policy, entry, inputs.profile.name, inputs.policyName);
     if (!status)
       return mlir::emitError(layer->getLoc(), status.error().message());
-    if (failed(checkForm(layer, inputs.policy.layers.at(entry.id))))
-      return failure();
   }
   return mlir::success();
 }

@@ -30,6 +30,7 @@ protected:
   }
 };
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a class is named
 #define CONQUER_OPAQUE_DIALECT(CLASS, NAME)                                                        \
   class CLASS : public OpaqueDialect {                                                             \
   public:                                                                                          \
@@ -43,6 +44,7 @@ CONQUER_OPAQUE_DIALECT(HalDialect, "hal")
 CONQUER_OPAQUE_DIALECT(StreamDialect, "stream")
 CONQUER_OPAQUE_DIALECT(UtilDialect, "util")
 #undef CONQUER_OPAQUE_DIALECT
+// NOLINTEND(bugprone-macro-parentheses)
 
 } // namespace conquer
 

@@ -253,6 +253,14 @@ struct LowerKernels : conquer::impl::LowerKernelsBase<LowerKernels> {
           << "', which this build does not have; rebuild for it or pick another profile";
       return signalPassFailure();
     }
+    // A module's features are the profile's; a CPU without those of the kernels must refuse it.
+    for (const char *const *feature = level->features; *feature; ++feature)
+      if (!llvm::is_contained(target->features, *feature)) {
+        getOperation().emitError("profile '")
+            << target->name << "': features: '" << *feature
+            << "' is missing, which the kernel level '" << target->kernelLevel << "' needs";
+        return signalPassFailure();
+      }
     conquer::KernelExecutable executable(getOperation(), *target);
     for (Operation *op : fused)
       if (failed(lowerOp(op, *level, *target, executable)))

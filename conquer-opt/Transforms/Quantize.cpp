@@ -1,7 +1,7 @@
 //===- Quantize.cpp - rewrites ops by their precision -----------------------------------------===//
 
+#include "conquer-opt/Analysis/PrecisionRules.h"
 #include "conquer-opt/Transforms/Passes.h"
-#include "conquer-opt/Transforms/PrecisionRules.h"
 #include "conquer-opt/Transforms/Quantizer.h"
 
 using namespace mlir;

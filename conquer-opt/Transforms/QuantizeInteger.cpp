@@ -1,6 +1,6 @@
 //===- QuantizeInteger.cpp - rewrites ops of an integer form as integer TOSA ------------------===//
 
-#include "conquer-opt/Transforms/PrecisionRules.h"
+#include "conquer-opt/Analysis/PrecisionRules.h"
 #include "conquer-opt/Transforms/Quantizer.h"
 
 using namespace mlir;

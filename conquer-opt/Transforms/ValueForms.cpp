@@ -33,6 +33,17 @@ Precision formOf(Value value) {
   return element.isInteger(8) ? Precision::I8 : Precision::F32;
 }
 
+/// What converts a value goes behind it. The constants that it needs are at the beginning of the
+/// block (QuantizeEmitter), so a function argument is converted behind those.
+void setInsertionPointBehind(OpBuilder &builder, Value value) {
+  if (value.getDefiningOp())
+    return builder.setInsertionPointAfterValue(value);
+  Block *block = value.getParentBlock();
+  auto first =
+      llvm::find_if_not(*block, [](Operation &op) { return op.hasTrait<OpTrait::ConstantLike>(); });
+  builder.setInsertionPoint(block, first);
+}
+
 void setParams(Value codes, AffineParams params) {
   Operation *op = codes.getDefiningOp();
   Builder builder(op->getContext());
@@ -86,7 +97,7 @@ Value ValueForms::get(Value original, Precision form) {
   QuantizeEmitter emitter(builder, original.getLoc(), constants);
   if (form != Precision::F32) {
     Value real = get(original, Precision::F32);
-    builder.setInsertionPointAfterValue(real);
+    setInsertionPointBehind(builder, real);
     ++conversions.round;
     return known = emitter.convert(real, Precision::F32, form, {});
   }
@@ -95,7 +106,7 @@ Value ValueForms::get(Value original, Precision form) {
     Value source = entry.values[precisionIndex(from)];
     if (!source)
       continue;
-    builder.setInsertionPointAfterValue(source);
+    setInsertionPointBehind(builder, source);
     ++(from == Precision::I8 ? conversions.dequantize : conversions.widen);
     return known = emitter.convert(source, from, Precision::F32, entry.params);
   }
@@ -112,7 +123,7 @@ FailureOr<Codes> ValueForms::getCodes(Value original) {
     return failure();
   Value real = get(original, Precision::F32);
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointAfterValue(real);
+  setInsertionPointBehind(builder, real);
   QuantizeEmitter emitter(builder, original.getLoc(), constants);
   known = emitter.convert(real, Precision::F32, Precision::I8, *params);
   entry.params = *params;

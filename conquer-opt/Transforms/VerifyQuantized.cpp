@@ -1,7 +1,7 @@
 //===- VerifyQuantized.cpp - checks the contract of the quantize stage ------------------------===//
 
+#include "conquer-opt/Analysis/PrecisionRules.h"
 #include "conquer-opt/Transforms/Passes.h"
-#include "conquer-opt/Transforms/PrecisionRules.h"
 #include "conquer-opt/Transforms/QuantizeInputs.h"
 
 #include "mlir/Dialect/Tosa/IR/TargetEnv.h"

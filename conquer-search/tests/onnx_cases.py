@@ -245,6 +245,13 @@ def networks() -> Iterator[tuple[str, Any]]:
     yield "squeeze_excite", after(*gate)
     yield "batch_norm", after(make("BatchNormalization", ["c", "v", "v", "v", "z"], ["y"]), z=np.abs(weights(4)))
     yield "two_outputs", after(make("Relu", ["c"], ["y"]), outputs=("y", "c"))
+    # The same elements as N, C, H, W of one tensor and as N, H, W, C of another, each in both layouts.
+    twice = [make("Conv", ["x", "w"], ["c"]), make("Transpose", ["x"], ["t"], perm=[0, 3, 1, 2])]
+    twice += [make("Reshape", ["t", "q"], ["r"]), make("Reshape", ["c", "q"], ["s"]), make("Sub", ["r", "s"], ["y"])]
+    yield (
+        "both_layouts",
+        graph_model(twice, {"x": (1, 4, 4, 4)}, ["y"], {"w": weights(4, 4, 1, 1), "q": integers(1, -1)}),
+    )
     last = make("Transpose", ["x"], ["t"], perm=[0, 3, 1, 2])
     held_last = [last, make("Conv", ["t", "w"], ["c"]), make("Transpose", ["c"], ["y"], perm=[0, 2, 3, 1])]
     yield "channels_last_model", graph_model(held_last, {"x": (1, 6, 5, 3)}, ["y"], {"w": constants["w"]})

@@ -114,6 +114,7 @@ def test_idx_files_and_ranges(tmp_path: Path) -> None:
     [
         ({"images": "a", "stray": 1}, "unknown field 'stray'"),
         ({"images": "a", "begin": "0"}, "range"),
+        ({"images": "a", "begin": 4, "end": 4}, "range"),
         ({"images": "a", "labels": 3}, r"splits\.search\.labels: not text"),
         ({"images": "a"}, "samples are missing"),
     ],
@@ -124,6 +125,26 @@ def test_wrong_data_json(tmp_path: Path, entry: dict[str, Any], message: str) ->
     )
     with pytest.raises(ConquerError, match=message):
         data.locate(tmp_path, "search")
+
+
+def test_rows_that_the_file_does_not_have(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.zeros((10, 1, 4, 3), np.float32))
+    for begin, end in ((3, 11), (11, None)):
+        with pytest.raises(ConquerError, match=rf"x\.npy: rows {begin} to .*; expected rows of 0 to 10"):
+            data.load(data.Split(tmp_path / "x.npy", None, begin, end), SHAPE, None)
+
+
+def test_the_report_set_shares_no_rows(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.zeros((10, 1, 4, 3), np.float32))
+    for end, fine in ((5, True), (6, False), (None, False)):
+        search = {"images": "x.npy", "end": end} if end else {"images": "x.npy"}
+        splits = {"search": search, "report": {"images": "x.npy", "begin": 5}}
+        (tmp_path / "data.json").write_text(json.dumps({"format": "conquer.data", "version": 1, "splits": splits}))
+        if fine:
+            data.locate(tmp_path, "search")
+            continue
+        with pytest.raises(ConquerError, match=r"splits\.search: shares rows with the report set"):
+            data.locate(tmp_path, "search")
 
 
 def test_unknown_fields_of_data_json(tmp_path: Path) -> None:

@@ -87,6 +87,11 @@ def test_files_of_a_run(finished: Path) -> None:
     assert not list(finished.glob(".work*"))
 
 
+def archive_of(run: Path) -> Path:
+    """The archive in use."""
+    return run / tiny.load(run / "search.json")["archive"]
+
+
 def changed(folder: Path, before: float) -> set[str]:
     return {
         str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() and path.stat().st_mtime > before
@@ -97,7 +102,7 @@ def test_rerun_is_free(run: Path, source: tuple[Path, Path]) -> None:
     before = time.time()
     done = conquer("run", source[0], "--data", source[1], "--out", run, *SIZE)
     assert done.returncode == 0, done.stderr
-    new = {name for name in changed(run, before) if not name.startswith(("search.sqlite", ".lock"))}
+    new = {name for name in changed(run, before) if not name.startswith(("search-", ".lock"))}
     assert new <= {"front.json", "evaluation.json", "report.md"}
 
 
@@ -108,16 +113,16 @@ def test_a_change_is_never_stale(run: Path, source: tuple[Path, Path]) -> None:
     assert "the archive is of other inputs" in failure(conquer("evaluate", run, "--gens", "1"))
     done = conquer("run", source[0], "--data", source[1], "--out", run, *SIZE, "--method", "minmax")
     assert done.returncode == 0, done.stderr
-    assert list(run.glob("search-*.sqlite")), "the archive of the other calibration is kept"
+    assert len(list(run.glob("search-*.sqlite"))) == 2, "the archive of the other calibration is kept"
 
 
 def test_an_archive_comes_back_with_its_options(run: Path) -> None:
-    mine = (run / "search.sqlite").read_bytes()
+    mine, name = archive_of(run).read_bytes(), archive_of(run).name
     assert conquer("search", run, "--seed", "7").returncode == 0
-    assert (run / "search.sqlite").read_bytes() != mine and len(list(run.glob("search-*.sqlite"))) == 1
+    assert archive_of(run).name != name and (run / name).read_bytes() == mine
     done = conquer("search", run, "--seed", "1")
     assert done.returncode == 0, done.stderr
-    assert (run / "search.sqlite").read_bytes() == mine and len(list(run.glob("search-*.sqlite"))) == 1
+    assert archive_of(run).name == name and (run / name).read_bytes() == mine
 
 
 def test_front_history(run: Path) -> None:
@@ -148,7 +153,7 @@ def test_constraints(run: Path) -> None:
 
 def first_generation(run: Path) -> list[str]:
     """The policies that the first generation asked for, from the archive."""
-    with contextlib.closing(sqlite3.connect(run / "search.sqlite")) as archive:
+    with contextlib.closing(sqlite3.connect(archive_of(run))) as archive:
         return [row[0] for row in archive.execute("select key from candidates where generation = 0 order by position")]
 
 
@@ -156,7 +161,7 @@ def test_same_seed_same_first_generation(finished: Path, source: tuple[Path, Pat
     """Proposals depend on the seed and the told values; the first generation on the seed and the tables alone."""
     out = tmp_path / "again"
     shutil.copytree(finished, out)
-    for path in out.glob("search.sqlite*"):
+    for path in out.glob("search-*.sqlite*"):
         path.unlink()
     done = conquer("search", out, "--generations", "1", "--population", "4")
     assert done.returncode == 0, done.stderr

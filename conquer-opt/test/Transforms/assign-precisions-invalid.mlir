@@ -14,9 +14,9 @@
 // UNKNOWN: net.mlir:{{.*}} error: {{.*}}unknown.json: layers.fc2: unknown layer id; expected one of the 1 layers
 // UNKNOWN-NOT: see current operation
 // MISSING: net.mlir:2:{{.*}} error: {{.*}}missing.json: layers: missing layer 'fc'
-// ILLEGAL: net.mlir:2:{{.*}} error: {{.*}}illegal.json: layers.fc: matmul cannot run in i8 on profile 'x86-64'; expected one of f32
-// FORM: net.mlir:2:{{.*}} error: layer 'fc' (matmul) has no f16 form, expected a convolution with constant f32 weights and bias; give it precision f32
-// W8A16: net.mlir:2:{{.*}} error: layer 'fc' (matmul) has no w8a16 form, expected f32, bf16, f16, i8 or w4a8; give it precision f32
+// ILLEGAL: net.mlir:2:{{.*}} error: {{.*}}illegal.json: layers.fc: this matmul cannot run in i8 on profile 'x86-64'; expected one of f32
+// FORM: net.mlir:2:{{.*}} error: {{.*}}f16.json: layers.fc: this matmul cannot run in f16 on profile 'x86-64'; expected one of f32;
+// W8A16: net.mlir:2:{{.*}} error: {{.*}}w8a16.json: layers.fc: this matmul cannot run in w8a16 on profile 'npu-integer'; expected one of f32;
 // SPELLING: error: {{.*}}spelling.json: layers.fc: unknown precision 'int8'; expected one of f32, bf16, f16, i8, w4a8, w8a16
 // NONE: error: {{.*}}none.json: cannot open file
 // PROFILE: error: {{.*}}unknown profile 'z80'

@@ -1,6 +1,9 @@
 // RUN: conquer-opt %s --split-input-file --verify-diagnostics --conquer-lower-kernels="profile=x86-64 profile-dir=%profiles" -o /dev/null
 // RUN: sed -e 's/"portable"/"avx1024"/' %profiles/x86-64.json > %t.json
 // RUN: not conquer-opt %s --split-input-file --conquer-lower-kernels="profile=%t.json" 2>&1 | FileCheck %s
+// RUN: sed -e 's/"portable"/"avx512vnni"/' %profiles/x86-64.json > %t.features.json
+// RUN: not conquer-opt %s --split-input-file --conquer-lower-kernels="profile=%t.features.json" 2>&1 | FileCheck %s --check-prefix=FEATURES
+// FEATURES: features: '{{.*}}' is missing, which the kernel level 'avx512vnni' needs
 // CHECK: names the kernel level 'avx1024', which this build does not have; rebuild for it or pick another profile
 
 func.func @variable_weights(%x: tensor<1x1x1x2xi8>, %w: tensor<2x1x1x2xi8>) -> tensor<1x1x1x2xi8> {

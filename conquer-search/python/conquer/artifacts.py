@@ -23,7 +23,7 @@ from conquer.tools import file_digest
 
 MODEL, PREPARED, LAYERS = "model.tosa.mlir", "prepared.mlir", "layers.json"
 CALIBRATION, SENSITIVITY, LATENCY_TABLE = "calibration.json", "sensitivity.json", "latency_table.json"
-ARCHIVE, FRONT, MEASUREMENT, EVALUATION = "search.sqlite", "front.json", "measurement.json", "evaluation.json"
+SEARCH, FRONT, MEASUREMENT, EVALUATION = "search.json", "front.json", "measurement.json", "evaluation.json"
 SETTINGS = "run.json"
 
 

@@ -131,7 +131,7 @@ def search(
     data: Data = None,
     json_output: Json = False,
 ) -> Any:
-    """Search the policies, each candidate evaluated, compiled and measured: search.sqlite, front.json.
+    """Search the policies, each candidate evaluated, compiled and measured: search-KEY.sqlite, front.json.
 
     Example: conquer search runs/resnet --generations 10 --population 6 --seed 1
     """

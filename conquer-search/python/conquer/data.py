@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import sys
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +42,11 @@ class Split:
     begin: int = 0
     end: int | None = None
 
+    def overlaps(self, other: Split) -> bool:
+        """Whether the two have a row in common."""
+        ends = [split.end if split.end is not None else sys.maxsize for split in (self, other)]
+        return self.images.resolve() == other.images.resolve() and self.begin < ends[1] and other.begin < ends[0]
+
     def files(self) -> list[Path]:
         return [self.images] + ([self.labels] if self.labels else [])
 
@@ -55,21 +61,7 @@ def locate(data: Path, name: str) -> Split:
         split = Split(data / f"{name}.npy", labels if labels.is_file() else None)
     else:
         splits = describe(description).get("splits")
-        entry = splits.get(name) if isinstance(splits, dict) else None
-        if not isinstance(entry, dict) or not isinstance(entry.get("images"), str):
-            raise ConquerError("missing", where=f"{description}: splits.{name}.images", expected="a path")
-        if not isinstance(entry.get("labels", ""), str):
-            raise ConquerError("not text", where=f"{description}: splits.{name}.labels", expected="a path")
-        unknown = set(entry) - {"images", "labels", "begin", "end"}
-        if unknown:
-            raise ConquerError(f"unknown field '{min(unknown)}'", where=f"{description}: splits.{name}")
-        begin, end = entry.get("begin", 0), entry.get("end")
-        if type(begin) is not int or (end is not None and type(end) is not int) or begin < 0:
-            raise ConquerError(
-                "not a range of rows", where=f"{description}: splits.{name}", expected="whole numbers begin and end"
-            )
-        base = description.parent
-        split = Split(base / entry["images"], base / entry["labels"] if "labels" in entry else None, begin, end)
+        split = read_split(description, splits if isinstance(splits, dict) else {}, name)
     for path in split.files():
         if not path.is_file():
             raise ConquerError(
@@ -78,6 +70,26 @@ def locate(data: Path, name: str) -> Split:
                 expected="an .npy or IDX file",
                 fix="see 'conquer doctor' for the example's package",
             )
+    return split
+
+
+def read_split(description: Path, splits: dict[str, Any], name: str) -> Split:
+    """One split of a data.json. The report set may share no rows with another one, or its figures would flatter."""
+    entry, where = splits.get(name), f"{description}: splits.{name}"
+    if not isinstance(entry, dict) or not isinstance(entry.get("images"), str):
+        raise ConquerError("missing", where=f"{where}.images", expected="a path")
+    if not isinstance(entry.get("labels", ""), str):
+        raise ConquerError("not text", where=f"{where}.labels", expected="a path")
+    if unknown := set(entry) - {"images", "labels", "begin", "end"}:
+        raise ConquerError(f"unknown field '{min(unknown)}'", where=where)
+    begin, end = entry.get("begin", 0), entry.get("end")
+    whole = type(begin) is int and (end is None or type(end) is int)
+    if not whole or begin < 0 or (end is not None and end <= begin):
+        raise ConquerError("not a range of rows", where=where, expected="whole numbers 0 <= begin < end")
+    base = description.parent
+    split = Split(base / entry["images"], base / entry["labels"] if "labels" in entry else None, begin, end)
+    if name != "report" and "report" in splits and split.overlaps(read_split(description, splits, "report")):
+        raise ConquerError("shares rows with the report set", where=where, expected="splits without common rows")
     return split
 
 
@@ -104,6 +116,16 @@ def read_array(path: Path) -> Array:
     except (OSError, EOFError, IndexError, ValueError, zlib.error) as error:
         raise ConquerError(f"cannot read: {error}", where=str(path)) from None
     raise ConquerError("neither .npy nor IDX of bytes", where=str(path))
+
+
+def rows(path: Path, split: Split) -> Array:
+    """The rows of a file that belong to the split; a range that the file does not have is a mistake."""
+    array = read_array(path)
+    count = len(array) if array.ndim else 0
+    if split.begin > count or (split.end or 0) > count:
+        end = "" if split.end is None else split.end
+        raise ConquerError(f"rows {split.begin} to {end}", where=str(path), expected=f"rows of 0 to {count}")
+    return array[split.begin : split.end]
 
 
 def preprocess(images: Array, spec_path: Path) -> npt.NDArray[np.float32]:
@@ -155,7 +177,7 @@ def load(
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64] | None]:
     """Samples of a model input of `shape` (its batch is free) and labels; refuses what would give silent nonsense."""
     where = str(split.images)
-    images = read_array(split.images)[split.begin : split.end]
+    images = rows(split.images, split)
     if images.dtype == np.uint8:
         if spec is None:
             raise ConquerError(
@@ -176,7 +198,7 @@ def load(
         raise ConquerError(f"sample {split.begin + bad} holds NaN or infinity", where=where, expected="finite numbers")
     if split.labels is None:
         return samples, None
-    labels = read_array(split.labels)[split.begin : split.end]
+    labels = rows(split.labels, split)
     if labels.ndim != 1 or labels.dtype.kind not in "iu" or len(labels) != len(samples):
         raise ConquerError(
             f"labels {labels.dtype}{list(labels.shape)}",

@@ -36,7 +36,7 @@ Arrays = dict[str, Array]
 class Values:
     """What a run of an imported module computed."""
 
-    outputs: Arrays  # by output name; "" for the first one
+    outputs: list[Array]
     nodes: Arrays = field(default_factory=dict)  # by node name, N, H, W, C or as in ONNX; where asked for
 
 
@@ -60,16 +60,20 @@ def run_evaluator(module: Path, inputs: Arrays, probe: bool) -> Values:
         tools.run(opt, cwd=folder)
         np.save(folder / "samples.npy", next(iter(inputs.values())))
         params: dict[str, Any] = {"policy": None, "samples": str(folder / "samples.npy")}
-        params["output"] = str(folder / "output.npy")
+        params |= {"output": str(folder / "output.npy"), "outputs": str(folder / "outputs")}
         if probe:
             (folder / "values").mkdir()
             params["values"] = str(folder / "values")
         prepared = str(folder / "prepared.mlir")
         with Server([str(tools.find_program("conquer-eval")), "--prepared", prepared, "--profile", "host"]) as server:
-            shape = server.call("info")["outputs"][0]["shape"]
+            outputs = server.call("info")["outputs"]
             server.call("run", params)
         nodes = {unquote(file.stem): np.load(file) for file in (folder / "values").glob("*.npy")}
-        return Values({"": np.load(folder / "output.npy").reshape(shape)}, nodes)
+        arrays = [
+            np.load(folder / "outputs" / f"{index}.npy").reshape(output["shape"])
+            for index, output in enumerate(outputs)
+        ]
+        return Values(arrays, nodes)
 
 
 def import_onnx(
@@ -114,10 +118,9 @@ def check(model: Path, normalised: Any, module: Path, runner: Runner) -> None:
     """Compare the module with ONNX Runtime on the original file; refuse and name the first node that differs."""
     inputs = random_inputs(normalised.graph)
     names = [value.name for value in normalised.graph.output]
-    expected = dict(zip(names, run_onnxruntime(str(model), inputs, names), strict=True))
-    values = runner(module, inputs, False)
-    outputs = {name or names[0]: array for name, array in values.outputs.items()}
-    worst = max(difference(outputs[name], expected[name]) for name in outputs)
+    expected = run_onnxruntime(str(model), inputs, names)
+    outputs = runner(module, inputs, False).outputs
+    worst = max(difference(array, truth) for array, truth in zip(outputs, expected, strict=True))
     if worst <= TOLERANCE:
         return
     found = first_difference(normalised, inputs, runner(module, inputs, True).nodes)

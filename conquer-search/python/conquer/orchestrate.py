@@ -7,7 +7,6 @@ flight and the same command goes on.
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -80,9 +79,10 @@ def drop(result: dict[str, Any]) -> float:
 
 @contextmanager
 def archive(session: Session, options: SearchOptions, look: bool = False) -> Iterator[Server]:
-    """conquer-search on this run's archive.
+    """conquer-search on this run's archive, search-KEY.sqlite, where KEY is of all that the told values depend on.
 
-    An archive of another problem is moved aside, never mixed in; who only wants to `look` is told.
+    search.json names the archive in use: the front and what later verbs show are of that one. Who only wants to `look`
+    is told where it is of another problem.
     """
     run = session.run
     paths = [
@@ -101,16 +101,17 @@ def archive(session: Session, options: SearchOptions, look: bool = False) -> Ite
         "compile": session.target.compile_options(),
         "programs": {name: session.program(name) for name in tools.PROGRAMS},
     }
-    key, stamp, path = digest(problem), run / f"{files.ARCHIVE}.stamp.json", run / files.ARCHIVE
-    known = read_json(stamp) if stamp.is_file() else {}
-    if look and known.get("key") != key:
+    key, current = digest(problem), run / files.SEARCH
+    path = run / f"search-{key[:8]}.sqlite"
+    known = read_json(current, "conquer.search").get("key") if current.is_file() else None
+    if look and known != key:
         raise ConquerError(
-            "the archive is of other inputs, options or programs", where=str(path), fix="run 'conquer search' again"
+            "the archive is of other inputs, options or programs", where=str(current), fix="run 'conquer search' again"
         )
-    if known.get("key") != key:
+    if known != key:
         (run / files.FRONT).unlink(missing_ok=True)  # it is of the other archive
-        _switch_archive(session, str(known.get("key", "unknown"))[:8], key[:8])
-    write_json(stamp, {"format": "conquer.stamp", "version": 1, "key": key, "options": problem})
+        head = {"format": "conquer.search", "version": 1, "key": key, "archive": path.name}
+        write_json(current, head | {"options": problem})
     params: dict[str, Any] = {
         name: getattr(options, name) for name in ("seed", "population", "generations", "offspring_factor")
     }
@@ -129,15 +130,6 @@ def archive(session: Session, options: SearchOptions, look: bool = False) -> Ite
         [str(tools.find_program("conquer-search")), "--archive", str(path)], seconds=300.0, prepare=prepare
     ) as server:
         yield server
-
-
-def _switch_archive(session: Session, old: str, new: str) -> None:
-    """Move the archive of the old problem aside, and that of the new one back if there was one."""
-    aside = Path(files.ARCHIVE).stem
-    for source, target in ((aside, f"{aside}-{old}"), (f"{aside}-{new}", aside)):
-        for path in session.run.folder.glob(f"{source}.sqlite*"):
-            if not path.name.endswith(".stamp.json"):
-                os.replace(path, session.run / path.name.replace(source, target, 1))
 
 
 def search(session: Session, options: SearchOptions) -> dict[str, Any]:
@@ -196,7 +188,7 @@ def front_at(session: Session, options: SearchOptions, generation: int | None) -
     """The front as it stood after a generation, counted from 1; after the last complete one without a number."""
     if generation is None and (session.run / files.FRONT).is_file():
         return read_json(session.run / files.FRONT, "conquer.front")  # type: ignore[no-any-return]
-    session.run.need(files.ARCHIVE, "search")
+    session.run.need(files.SEARCH, "search")
     with archive(session, options, look=True) as server:
         return server.call("front", {} if generation is None else {"generation": generation - 1})  # type: ignore[no-any-return]
 

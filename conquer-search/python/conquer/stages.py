@@ -36,6 +36,14 @@ class Session:
 
     @property
     def device(self) -> LocalDevice:
+        driver = self.target.resolved["driver"]
+        if driver != "local":
+            raise ConquerError(
+                f"needs a device with the driver '{driver}'",
+                where=f"profile '{self.target.resolved['name']}'",
+                expected="a profile of this CPU to run modules",
+                fix="compile here with 'conquer compile', and measure on the device",
+            )
         if self._device is None:
             self._device = LocalDevice(self.threads)
         return self._device
@@ -86,6 +94,7 @@ def import_stage(run: Run, model: Path, dims: dict[str, int], say: Say) -> bool:
         "dims": dims,
         "conquer-opt": tools.file_digest(tools.find_program("conquer-opt")),
         "versions": importer.versions(),
+        "package": tools.package_digest(),
     }
 
     def action(made: list[Path]) -> None:
@@ -141,6 +150,7 @@ def data_stage(session: Session, name: str) -> tuple[Path, Path | None]:
             np.save(made[1], labels)
 
     options = {"stage": "data", "shape": inputs[0]["shape"], "begin": split.begin, "end": split.end}
+    options["package"] = tools.package_digest()
     outputs = [f"data/{name}.npy"] + ([f"data/{name}_labels.npy"] if split.labels else [])
     run.stage(outputs, split.files() + ([spec] if spec else []), options, action)
     return run / outputs[0], run / outputs[1] if split.labels else None

@@ -118,6 +118,15 @@ def file_digest(path: Path) -> str:
     return _digest(str(path), status.st_size, status.st_mtime_ns)
 
 
+@functools.cache
+def package_digest() -> str:
+    """SHA-256 of this package's sources: what stages that Python computes depend on."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
 def _prepare_child(memory: int) -> Callable[[], None]:
     """Runs in the child between fork and exec: memory limit; killed when its parent dies."""
 
@@ -182,6 +191,7 @@ class Tail:
 
     def __init__(self, stream: IO[bytes], keep: int = TAIL_BYTES) -> None:
         self.head, self.data = b"", b""
+        self.dropped = 0  # bytes of the middle that are lost
         self._stream, self._keep = stream, keep
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
@@ -191,7 +201,9 @@ class Tail:
             while chunk := self._stream.read1(65_536):  # type: ignore[attr-defined]
                 room = HEAD_BYTES - len(self.head)
                 self.head, chunk = self.head + chunk[:room], chunk[room:]
-                self.data = (self.data + chunk)[-self._keep :]
+                self.data += chunk
+                self.dropped += max(0, len(self.data) - self._keep)
+                self.data = self.data[-self._keep :]
 
     def text(self) -> str:
         self._thread.join(timeout=2.0)
@@ -228,6 +240,8 @@ def run(command: list[str], limits: Limits | None = None, cwd: Path | None = Non
         raise StageFailure(
             f"{name} did not end within {limits.seconds:g} s and was killed", fix=f"command: {shlex.join(command)}"
         )
+    if out.dropped:
+        raise StageFailure(f"{name} printed more than {STDOUT_BYTES >> 20} MiB", expected="less output")
     if process.returncode != 0:
         raise StageFailure(f"{name} {describe_exit(process.returncode)}: {first_error(err.text())}")
     return Finished(command, time.monotonic() - begin, out.text(), err.text())

@@ -145,21 +145,18 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # whatever the runtime prints is not an answer
     for line in sys.stdin:
-        request = json.loads(line)
-        answer: dict[str, Any] = {"id": request["id"], "ok": True, "result": {}}
+        request: dict[str, Any] = {"id": None}
+        answer: dict[str, Any] = {"ok": True, "result": {}}
         try:
+            request |= json.loads(line)
             if request["method"] in ("run", "measure", "sweep"):
                 answer["result"] = getattr(worker, request["method"])(**request["params"])
             elif request["method"] != "shutdown":
                 raise ValueError(f"unknown method '{request['method']}'")
-        except (ValueError, KeyError, TypeError, RuntimeError, OSError) as error:
-            answer = {
-                "id": request["id"],
-                "ok": False,
-                "error": {"what": f"{type(error).__name__}: {error}", "where": "module"},
-            }
-        print(json.dumps(answer), file=answers, flush=True)
-        if request["method"] == "shutdown":
+        except (ValueError, KeyError, TypeError, RuntimeError, OSError, MemoryError) as error:
+            answer = {"ok": False, "error": {"what": f"{type(error).__name__}: {error}", "where": "module"}}
+        print(json.dumps({"id": request["id"]} | answer), file=answers, flush=True)
+        if request.get("method") == "shutdown":
             return
 
 

@@ -1,9 +1,12 @@
 //===- PrecisionRules.cpp - which ops quantise together, and into what ------------------------===//
 
-#include "conquer-opt/Transforms/PrecisionRules.h"
+#include "conquer-opt/Analysis/PrecisionRules.h"
+
+#include "support/HalfFloat.h"
 
 #include "mlir/IR/DialectResourceBlobManager.h"
 
+#include <cmath>
 #include <cstring>
 
 using namespace mlir;
@@ -64,6 +67,49 @@ bool hasHalfForm(Operation *op) {
   return isa<tosa::AddOp, tosa::SubOp, tosa::MulOp, tosa::ClampOp, tosa::MaxPool2dOp,
              tosa::AvgPool2dOp, tosa::ConcatOp, tosa::PadOp, tosa::ReshapeOp, tosa::SliceOp,
              tosa::TransposeOp>(op);
+}
+
+namespace {
+
+/// Whether each constant operand stays finite when rounded to f16.
+bool fitsF16(Operation *layer) {
+  return llvm::all_of(layer->getOperands(), [](Value operand) {
+    std::optional<std::vector<float>> values = readConstant(operand);
+    return !values || llvm::all_of(*values, [](float value) {
+      return std::isfinite(f16ToFloat(floatToF16(value)));
+    });
+  });
+}
+
+bool canRunIn(Operation *layer, Precision precision, const Profile &profile) {
+  switch (precision) {
+  case Precision::F32:
+    return true;
+  case Precision::BF16:
+    return hasHalfForm(layer);
+  case Precision::F16:
+    return hasHalfForm(layer) && fitsF16(layer);
+  case Precision::I8:
+    return hasIntegerForm(layer);
+  case Precision::W4A8: {
+    // The kernels of depthwise convolutions have one filter per channel, and IREE no i4 of its own.
+    auto depthwise = dyn_cast<tosa::DepthwiseConv2DOp>(layer);
+    bool kernel = !depthwise || depthwise.getWeight().getType().getDimSize(3) == 1;
+    return hasIntegerForm(layer) &&
+           (kernel || !profile.usesKernel(getLayerKind(layer).str(), precision));
+  }
+  case Precision::W8A16:
+    return false; // has no form yet
+  }
+  return false;
+}
+
+} // namespace
+
+std::vector<Precision> legalPrecisions(Operation *layer, const Profile &profile) {
+  std::vector<Precision> legal = profile.precisionsOf(getLayerKind(layer).str());
+  llvm::erase_if(legal, [&](Precision p) { return !canRunIn(layer, p, profile); });
+  return legal;
 }
 
 std::optional<Precision> getPrecision(Operation *op) {

@@ -1,15 +1,15 @@
 //===- PrecisionRules.h - which ops quantise together, and into what --------------------------===//
 //
-// The notions that assign-precisions and quantize share: constant values, clamps that belong to the
-// op before them, and the forms that an op can be written in. docs/precision-of-other-ops.md is the
-// table.
+// The notions that layers.json, assign-precisions and quantize share: constant values, clamps that
+// belong to the op before them, and the forms that an op can be written in.
+// docs/precision-of-other-ops.md is the table.
 //
 //===------------------------------------------------------------------------------------------===//
-#ifndef CONQUER_OPT_TRANSFORMS_PRECISIONRULES_H
-#define CONQUER_OPT_TRANSFORMS_PRECISIONRULES_H
+#ifndef CONQUER_OPT_ANALYSIS_PRECISIONRULES_H
+#define CONQUER_OPT_ANALYSIS_PRECISIONRULES_H
 
 #include "conquer-opt/IR/Conquer.h"
-#include "hardware/Precision.h"
+#include "hardware/Profile.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 
@@ -40,6 +40,11 @@ bool hasIntegerForm(mlir::Operation *op);
 /// Whether quantize can write the op in bf16 and f16.
 bool hasHalfForm(mlir::Operation *op);
 
+/// The precisions that a layer of an f32 network can have, f32 first: those of the profile in which
+/// quantize can write it, its constants are finite, and there is a kernel where the profile asks
+/// for one.
+std::vector<Precision> legalPrecisions(mlir::Operation *layer, const Profile &profile);
+
 /// The op's `conquer.precision`; nothing if it has none or an unknown one.
 std::optional<Precision> getPrecision(mlir::Operation *op);
 
@@ -53,4 +58,4 @@ std::optional<std::vector<float>> readConstant(mlir::Value value);
 
 } // namespace conquer
 
-#endif // CONQUER_OPT_TRANSFORMS_PRECISIONRULES_H
+#endif // CONQUER_OPT_ANALYSIS_PRECISIONRULES_H
