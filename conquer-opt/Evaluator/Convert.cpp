@@ -119,7 +119,7 @@ void runRescale(const Rescale &rescale, const Operands &operands) {
   Out *out = operands.out<Out>();
   int64_t period = rescale.multiplier.size() == 1 ? 0 : 1;
   for (int64_t i = 0, c = 0; i < rescale.count; ++i) {
-    int64_t value = +in[i] - rescale.inputZp; // promoted: not a character
+    int64_t value = +in[i] - rescale.inputZp; // NOLINT(bugprone-signed-char-misuse): a number
     int64_t k = c * period;
     int64_t scaled = rescale.scale32 ? applyScale32(value, rescale.multiplier[k], rescale.shift[k],
                                                     rescale.doubleRound)

@@ -35,7 +35,7 @@ void conquer::parallelFor(int threads, int64_t count, const std::function<void(i
   try {
     for (int i = 0; i < helpers; ++i)
       pool.emplace_back(loop, i + 1);
-  } catch (const std::exception &) {
+  } catch (const std::exception &) { // NOLINT(bugprone-empty-catch)
     // The system has no more threads or memory; those that started and this one share the work.
   }
   loop(0);

@@ -277,6 +277,7 @@ Value Emitter::transpose(const Value &x, const std::vector<int64_t> &permutation
   if (from.layout == Layout::Model && permutation == toChannelsFirst)
     return made(from.ssa, shape, Layout::ChannelsLast);
   std::vector<int64_t> heldPermutation;
+  heldPermutation.reserve(permutation.size());
   for (int64_t axis : permutation)
     heldPermutation.push_back(heldAxis(from, axis));
   return made(transposeHeld(from.ssa, from.heldShape(), heldPermutation, part), shape,

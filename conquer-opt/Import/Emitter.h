@@ -51,7 +51,7 @@ bool broadcast(const Shape &a, const Shape &b, Shape &result);
 
 class Emitter {
 public:
-  explicit Emitter(mlir::OpBuilder opBuilder) : builder(std::move(opBuilder)) {}
+  explicit Emitter(const mlir::OpBuilder &opBuilder) : builder(opBuilder) {}
 
   /// Names the ops that follow.
   void setNode(std::string name) { nodeName = std::move(name); }

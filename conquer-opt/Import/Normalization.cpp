@@ -43,7 +43,7 @@ Status convertBatchNormalization(const NodeContext &at) {
 /// one axis (default the last).
 Status convertSoftmax(const NodeContext &at) {
   Emitter &emit = at.emit;
-  Value x = at.input(0);
+  const Value &x = at.input(0);
   bool trailing = at.opset() < 13;
   int64_t given = at.node.getInt("axis", trailing ? 1 : -1);
   int64_t end = x.rank();
@@ -63,7 +63,7 @@ Status convertSoftmax(const NodeContext &at) {
 }
 
 Status convertReduceMean(const NodeContext &at) {
-  Value x = at.input(0);
+  const Value &x = at.input(0);
   Result<std::optional<std::vector<int64_t>>> given = at.integers(1, "axes");
   if (!given)
     return given.error();

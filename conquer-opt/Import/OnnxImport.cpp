@@ -67,6 +67,7 @@ private:
 
 void ModelImporter::createFunction() {
   std::vector<mlir::Type> arguments;
+  arguments.reserve(model.inputs.size());
   for (const GraphValue &input : model.inputs)
     arguments.push_back(mlir::RankedTensorType::get(input.shape, mlir::Float32Type::get(&context)));
   mlir::OpBuilder builder(&context);

@@ -45,7 +45,7 @@ std::string Node::getString(const std::string &attribute, const std::string &abs
 }
 
 std::vector<int64_t> Node::getInts(const std::string &attribute,
-                                   std::vector<int64_t> absent) const {
+                                   const std::vector<int64_t> &absent) const {
   auto it = attributes.find(attribute);
   return it == attributes.end() ? absent : it->second.ints;
 }

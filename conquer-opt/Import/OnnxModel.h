@@ -60,7 +60,8 @@ struct Node {
   int64_t getInt(const std::string &attribute, int64_t absent) const;
   float getFloat(const std::string &attribute, float absent) const;
   std::string getString(const std::string &attribute, const std::string &absent) const;
-  std::vector<int64_t> getInts(const std::string &attribute, std::vector<int64_t> absent) const;
+  std::vector<int64_t> getInts(const std::string &attribute,
+                               const std::vector<int64_t> &absent) const;
 };
 
 /// A graph input or output.

@@ -57,7 +57,7 @@ void addPasses(OpPassManager &manager, const SharedQuantizeInputs &inputs) {
 
 } // namespace
 
-void buildQuantizePipeline(OpPassManager &manager, SharedQuantizeInputs inputs) {
+void buildQuantizePipeline(OpPassManager &manager, const SharedQuantizeInputs &inputs) {
   addPasses(manager, inputs);
   addValidation(manager);
 }

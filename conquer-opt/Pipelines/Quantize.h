@@ -11,7 +11,7 @@ namespace conquer {
 
 /// Adds the stage: assign precisions, rewrite, drop what is dead, check the contract, validate
 /// against TOSA 1.0. Expects prepared IR in a ModuleOp.
-void buildQuantizePipeline(mlir::OpPassManager &manager, SharedQuantizeInputs inputs);
+void buildQuantizePipeline(mlir::OpPassManager &manager, const SharedQuantizeInputs &inputs);
 
 /// Quantises prepared IR in place with inputs in memory: the pipeline without the validation
 /// against TOSA 1.0, which takes as long as all the rest and says the same for every policy of a

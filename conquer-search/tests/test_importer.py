@@ -53,7 +53,7 @@ def call(function: Any, inputs: Arrays) -> list[Array]:
 
 def run_iree(module: Path, inputs: Arrays, probe: bool) -> Values:
     """A Runner of its own, so that the importer is judged without our evaluator."""
-    return Values({"": call(compile_tosa(module)["main"], inputs)[0]})
+    return Values(call(compile_tosa(module)["main"], inputs))
 
 
 def imported(model: Any, folder: Path) -> str:
@@ -331,7 +331,7 @@ def run_wrong(module: Path, inputs: Arrays, probe: bool) -> Values:
     """A module whose second node is wrong."""
     x = np.maximum(next(iter(inputs.values())), 0)
     wrong = np.tanh(x) + np.float32(0.01)
-    return Values({"": wrong}, {"first": x, "second": wrong} if probe else {})
+    return Values([wrong], {"first": x, "second": wrong} if probe else {})
 
 
 def test_a_wrong_module_names_the_first_node_that_differs(tmp_path: Path) -> None:
