@@ -5,7 +5,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 usage() {
   cat <<'TEXT'
-Usage: scripts/00_setup.sh [--test] [--docker] [--vulkan] [--cuda] [--rocm]
+Usage: scripts/00_setup.sh [--test] [--docker] [--vulkan] [--cuda] [--rocm] [--efficientnet]
 
 Sets up CONQuER on Debian 12 (amd64): system packages, .venv, build/, the conquer command. Does only what is missing.
 
@@ -14,6 +14,7 @@ Sets up CONQuER on Debian 12 (amd64): system packages, .venv, build/, the conque
   --vulkan   install a Vulkan loader and Mesa's drivers (lavapipe runs on the CPU)
   --cuda     say what an NVIDIA GPU needs at run time
   --rocm     say what an AMD GPU needs at run time
+  --efficientnet  install what examples/efficientnet needs: the weights and photographs (about 150 MB)
 The IREE wheel holds the compiler backends for all of these already.
 TEXT
 }
@@ -24,10 +25,11 @@ packages=(
   protobuf-compiler libprotobuf-dev libonnx-dev zlib1g-dev libzstd-dev
   cmake ninja-build shellcheck python3-venv dataset-fashion-mnist
 )
-test=0 docker=0 devices=()
+test=0 docker=0 efficientnet=0 devices=()
 for argument in "$@"; do
   case $argument in
     --test) test=1 ;;
+    --efficientnet) efficientnet=1 ;;
     --docker) docker=1 ;;
     --vulkan | --cuda | --rocm) devices+=("${argument#--}") ;;
     -h | --help) usage && exit 0 ;;
@@ -94,6 +96,10 @@ done
 install "${packages[@]}"
 pip_install .venv build-system requires
 pip_install .venv project dependencies
+if [[ $efficientnet == 1 ]]; then
+  install opencv-doc
+  pip_install .venv project optional-dependencies efficientnet
+fi
 sources=(CMakeLists.txt pyproject.toml cmake support hardware conquer-opt conquer-search)
 if [[ ! -e .venv/.installed || -n $(find "${sources[@]}" -name __pycache__ -prune -o -newer .venv/.installed -print -quit) ]]; then
   say "building the programs and installing conquer into .venv"

@@ -6,7 +6,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <limits>
 #include <map>
 
 using namespace conquer;
@@ -32,6 +34,19 @@ Json comparisonJson(const Comparison &comparison) {
           {"agreement", comparison.agreement},
           {"sqnr_db", comparison.sqnrDb},
           {"kl", comparison.kl}};
+}
+
+/// One array per figure, one element per image.
+Json perImageJson(const std::vector<ImageError> &images) {
+  std::string agrees;
+  Json signal = Json::array(), noise = Json::array(), kl = Json::array();
+  for (const ImageError &image : images) {
+    agrees += image.top == image.referenceTop ? '1' : '0';
+    signal.push_back(image.signal);
+    noise.push_back(std::min(image.noise, std::numeric_limits<double>::max())); // JSON: no infinity
+    kl.push_back(image.kl);
+  }
+  return {{"agrees", agrees}, {"signal", signal}, {"noise", noise}, {"kl", kl}};
 }
 
 Result<Json> info(Call &call) {
@@ -78,12 +93,15 @@ Result<Json> calibrate(Call &call) {
 Result<Json> accuracy(Call &call) {
   Policy policy = readPolicyLayers(call.params.object("policy"));
   std::string samples = call.params.string("samples"), labels = call.optionalString("labels");
+  bool perImage = call.params.has("per_image") && call.params.boolean("per_image");
   if (Status status = call.finish(); !status)
     return status.error();
   Result<AccuracyResult> result = call.session.accuracy(policy, samples, labels, call.progress);
   if (!result)
     return result.error();
   Json answer = comparisonJson(result->comparison);
+  if (perImage)
+    answer["per_image"] = perImageJson(result->images);
   if (result->hasLabels) {
     answer["top1"] = result->top1;
     answer["top1_f32"] = result->top1F32;

@@ -214,6 +214,7 @@ Result<AccuracyResult> Session::accuracy(const Policy &policy, const std::string
   }
   AccuracyResult result;
   result.comparison = summarize(errors);
+  result.images = std::move(errors);
   result.hasLabels = !labelsPath.empty();
   if (result.hasLabels) {
     result.correct = correctness(tops, *labels);

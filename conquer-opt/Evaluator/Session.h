@@ -34,6 +34,7 @@ using StageProgress = std::function<void(const char *stage, int64_t done, int64_
 /// Answer of accuracy.
 struct AccuracyResult {
   Comparison comparison;
+  std::vector<ImageError> images;
   bool hasLabels = false;
   std::string correct, correctF32; ///< '0' or '1' per image
   double top1 = 0, top1F32 = 0;

@@ -30,10 +30,13 @@ def load(folder: Path, spec: Path | None = None) -> Any:
 
 def test_tensors_are_taken_as_they_are(tmp_path: Path) -> None:
     samples = np.random.default_rng(1).standard_normal((5, 1, 4, 3))
-    got, labels = load(save(tmp_path, samples, np.arange(5, dtype=np.int32)))
-    assert got.dtype == np.float32 and np.array_equal(got, samples.astype(np.float32))
-    assert labels.dtype == np.int64 and list(labels) == [0, 1, 2, 3, 4]
-    assert load(save(tmp_path, samples[:, :, :, :], None))[0].shape == (5, 1, 4, 3)
+    np.save(tmp_path / "search_groups.npy", np.array([7, 7, 8, 8, 8]))
+    got = load(save(tmp_path, samples, np.arange(5, dtype=np.int32)))
+    assert got.images.dtype == np.float32 and np.array_equal(got.images, samples.astype(np.float32))
+    assert got.labels.dtype == np.int64 and list(got.labels) == [0, 1, 2, 3, 4]
+    assert list(got.groups) == [7, 7, 8, 8, 8]
+    (tmp_path / "search_labels.npy").unlink()
+    assert load(tmp_path).labels is None
 
 
 def test_raw_images_need_a_description(tmp_path: Path) -> None:
@@ -42,7 +45,7 @@ def test_raw_images_need_a_description(tmp_path: Path) -> None:
         load(save(tmp_path, raw))
     spec = tmp_path / "preprocess.json"
     spec.write_text(json.dumps(SPEC))
-    got, _ = load(tmp_path, spec)
+    got = load(tmp_path, spec).images
     assert got.shape == (2, 1, 4, 3)
     assert np.allclose(got[:, 0], (raw / 255 - 0.5) / 0.25, atol=1e-6)
 
@@ -101,9 +104,9 @@ def test_idx_files_and_ranges(tmp_path: Path) -> None:
     (tmp_path / "data.json").write_text(
         json.dumps({"format": "conquer.data", "version": 1, "name": "n", "splits": splits})
     )
-    got, labels = load(tmp_path, tmp_path / "preprocess.json")
-    assert list(labels) == [3, 4, 5, 6]
-    assert np.allclose(got[:, 0], (images[3:7] / 255 - 0.5) / 0.25, atol=1e-6)
+    got = load(tmp_path, tmp_path / "preprocess.json")
+    assert list(got.labels) == [3, 4, 5, 6]
+    assert np.allclose(got.images[:, 0], (images[3:7] / 255 - 0.5) / 0.25, atol=1e-6)
     assert data.set_name(tmp_path) == data.set_name(tmp_path / "data.json") == "n"
     with pytest.raises(ConquerError, match=r"splits\.report\.images: missing"):
         data.locate(tmp_path, "report")
@@ -131,7 +134,7 @@ def test_rows_that_the_file_does_not_have(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.zeros((10, 1, 4, 3), np.float32))
     for begin, end in ((3, 11), (11, None)):
         with pytest.raises(ConquerError, match=rf"x\.npy: rows {begin} to .*; expected rows of 0 to 10"):
-            data.load(data.Split(tmp_path / "x.npy", None, begin, end), SHAPE, None)
+            data.load(data.Split(tmp_path / "x.npy", begin=begin, end=end), SHAPE, None)
 
 
 def test_the_report_set_shares_no_rows(tmp_path: Path) -> None:

@@ -62,3 +62,25 @@ def test_relative_difference() -> None:
     assert metrics.relative_difference(a, b) == 0.5
     assert metrics.relative_difference(np.zeros(2, np.float32), np.zeros(2, np.float32)) == 0
     assert np.isnan(metrics.relative_difference(np.array([np.nan], np.float32), np.array([1], np.float32)))
+
+
+def test_grouped_intervals() -> None:
+    """Groups of one image are the plain bootstrap; groups of equal images are as uncertain as one image each."""
+    generator = np.random.default_rng(5)
+    agrees = generator.random(400) < 0.9
+    noise, signal = generator.uniform(0.5, 1.5, 400), np.full(400, 100.0)
+    image = {"agrees": "".join("01"[int(hit)] for hit in agrees), "noise": noise, "signal": signal, "kl": noise / 100}
+    plain = metrics.grouped_intervals(image, np.arange(400))
+    deviation = np.sqrt(agrees.mean() * (1 - agrees.mean()) / 400)
+    assert plain["agreement"] == pytest.approx(
+        [agrees.mean() - 1.96 * deviation, agrees.mean() + 1.96 * deviation], abs=6e-3
+    )
+    low, high = plain["sqnr_db"]
+    assert low < 10 * np.log10(signal.sum() / noise.sum()) < high and high - low < 0.3
+    four = {name: "".join(4 * c for c in v) if name == "agrees" else np.repeat(v, 4) for name, v in image.items()}
+    for name, ends in metrics.grouped_intervals(four, np.repeat(np.arange(400), 4)).items():
+        assert ends == pytest.approx(plain[name])
+
+
+def test_sqnr_is_limited() -> None:
+    assert list(metrics.sqnr_db(np.array([0.0, 1.0, 1.0]), np.array([1.0, 0.0, 1e300]))) == [-200, 200, -200]

@@ -10,28 +10,22 @@ give their own ONNX file to `conquer run` instead. The same seed writes the same
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper, numpy_helper
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from examples.common.onnx_graph import GraphBuilder
 
 
-class Builder:
-    """Collects nodes and initialisers of one graph; every method returns the name of its output."""
+class Builder(GraphBuilder):
+    """A graph of random weights."""
 
     def __init__(self, seed: int) -> None:
+        super().__init__()
         self.random = np.random.default_rng(seed)
-        self.nodes: list[onnx.NodeProto] = []
-        self.initialisers: list[onnx.TensorProto] = []
-
-    def constant(self, name: str, values: np.ndarray) -> str:
-        self.initialisers.append(numpy_helper.from_array(values.astype(np.float32), name))
-        return name
-
-    def node(self, op: str, name: str, inputs: list[str], **attributes: object) -> str:
-        self.nodes.append(helper.make_node(op, inputs, [name + "_out"], name=name, **attributes))
-        return name + "_out"
 
     def conv_bn(self, x: str, name: str, inputs: int, outputs: int, kernel: int, stride: int) -> str:
         """A convolution without bias (He initialisation) and its BatchNormalization."""
@@ -40,13 +34,13 @@ class Builder:
         x = self.node(
             "Conv", name, [x, weights], kernel_shape=[kernel] * 2, strides=[stride] * 2, pads=[kernel // 2] * 4
         )
-        statistics = [
-            self.constant(name + ".gamma", self.random.uniform(0.5, 1.5, outputs)),
-            self.constant(name + ".beta", self.random.normal(0, 0.1, outputs)),
-            self.constant(name + ".mean", self.random.normal(0, 0.1, outputs)),
-            self.constant(name + ".var", self.random.uniform(0.5, 2, outputs)),
-        ]
-        return self.node("BatchNormalization", name + ".bn", [x, *statistics])
+        statistics = {
+            "gamma": self.random.uniform(0.5, 1.5, outputs),
+            "beta": self.random.normal(0, 0.1, outputs),
+            "mean": self.random.normal(0, 0.1, outputs),
+            "var": self.random.uniform(0.5, 2, outputs),
+        }
+        return self.batch_norm(x, name + ".bn", statistics)
 
     def relu(self, x: str, name: str) -> str:
         return self.node("Relu", name, [x])
@@ -71,17 +65,8 @@ def build(seed: int) -> onnx.ModelProto:
     x = net.node("Flatten", "flatten", [net.node("GlobalAveragePool", "pool", [x])])
     weights = net.constant("fc.w", net.random.normal(0, 0.05, (1000, 512)))
     bias = net.constant("fc.b", net.random.normal(0, 0.1, 1000))
-    net.nodes.append(helper.make_node("Gemm", [x, weights, bias], ["logits"], name="fc", transB=1))
-    graph = helper.make_graph(
-        net.nodes,
-        "resnet18",
-        [helper.make_tensor_value_info("image", TensorProto.FLOAT, [1, 3, 224, 224])],
-        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, [1, 1000])],
-        net.initialisers,
-    )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
-    onnx.checker.check_model(model, full_check=True)
-    return model
+    net.node("Gemm", "fc", [x, weights, bias], "logits", transB=1)
+    return net.model("resnet18", [1, 3, 224, 224], 1000)
 
 
 def main() -> None:

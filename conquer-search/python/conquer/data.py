@@ -8,7 +8,8 @@ A data set is a folder or a JSON file `conquer.data`:
 
 Paths are relative to the JSON file. A folder without `data.json` holds `calibration.npy`, `search.npy`, `report.npy`
 and, where there are labels, `search_labels.npy` ... Float arrays are taken as they are; bytes are raw images, and
-`preprocess.json` says how they become tensors: never a silent default.
+`preprocess.json` says how they become tensors: never a silent default. `groups` (`search_groups.npy`) number what the
+images come from, such as the photograph of each crop: intervals then resample groups.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ class Split:
     """Where one data set lies; rows begin..end of the files."""
 
     images: Path
-    labels: Path | None
+    labels: Path | None = None
+    groups: Path | None = None
     begin: int = 0
     end: int | None = None
 
@@ -48,7 +50,7 @@ class Split:
         return self.images.resolve() == other.images.resolve() and self.begin < ends[1] and other.begin < ends[0]
 
     def files(self) -> list[Path]:
-        return [self.images] + ([self.labels] if self.labels else [])
+        return [path for path in (self.images, self.labels, self.groups) if path]
 
 
 def locate(data: Path, name: str) -> Split:
@@ -57,8 +59,8 @@ def locate(data: Path, name: str) -> Split:
     if not data.exists():
         raise ConquerError("no such data set", where=str(data), expected="a folder with .npy files, or a data.json")
     if not description.is_file():
-        labels = data / f"{name}_labels.npy"
-        split = Split(data / f"{name}.npy", labels if labels.is_file() else None)
+        labels, groups = (data / f"{name}_{kind}.npy" for kind in ("labels", "groups"))
+        split = Split(data / f"{name}.npy", labels if labels.is_file() else None, groups if groups.is_file() else None)
     else:
         splits = describe(description).get("splits")
         split = read_split(description, splits if isinstance(splits, dict) else {}, name)
@@ -78,16 +80,18 @@ def read_split(description: Path, splits: dict[str, Any], name: str) -> Split:
     entry, where = splits.get(name), f"{description}: splits.{name}"
     if not isinstance(entry, dict) or not isinstance(entry.get("images"), str):
         raise ConquerError("missing", where=f"{where}.images", expected="a path")
-    if not isinstance(entry.get("labels", ""), str):
-        raise ConquerError("not text", where=f"{where}.labels", expected="a path")
-    if unknown := set(entry) - {"images", "labels", "begin", "end"}:
+    for field in ("labels", "groups"):
+        if not isinstance(entry.get(field, ""), str):
+            raise ConquerError("not text", where=f"{where}.{field}", expected="a path")
+    if unknown := set(entry) - {"images", "labels", "groups", "begin", "end"}:
         raise ConquerError(f"unknown field '{min(unknown)}'", where=where)
     begin, end = entry.get("begin", 0), entry.get("end")
     whole = type(begin) is int and (end is None or type(end) is int)
     if not whole or begin < 0 or (end is not None and end <= begin):
         raise ConquerError("not a range of rows", where=where, expected="whole numbers 0 <= begin < end")
     base = description.parent
-    split = Split(base / entry["images"], base / entry["labels"] if "labels" in entry else None, begin, end)
+    labels, groups = (base / entry[field] if field in entry else None for field in ("labels", "groups"))
+    split = Split(base / entry["images"], labels, groups, begin, end)
     if name != "report" and "report" in splits and split.overlaps(read_split(description, splits, "report")):
         raise ConquerError("shares rows with the report set", where=where, expected="splits without common rows")
     return split
@@ -172,10 +176,17 @@ def preprocess(images: Array, spec_path: Path) -> npt.NDArray[np.float32]:
     return tensor.transpose(0, 3, 1, 2) if spec["layout"] == "NCHW" else tensor
 
 
-def load(
-    split: Split, shape: list[int], spec: Path | None
-) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64] | None]:
-    """Samples of a model input of `shape` (its batch is free) and labels; refuses what would give silent nonsense."""
+@dataclass(frozen=True)
+class Samples:
+    """The tensors of one split, f32 [n, ...], its labels and the groups that its images come in, i64 [n]."""
+
+    images: npt.NDArray[np.float32]
+    labels: npt.NDArray[np.int64] | None
+    groups: npt.NDArray[np.int64] | None
+
+
+def load(split: Split, shape: list[int], spec: Path | None) -> Samples:
+    """Samples of a model input of `shape` (its batch is free); refuses what would give silent nonsense."""
     where = str(split.images)
     images = rows(split.images, split)
     if images.dtype == np.uint8:
@@ -196,16 +207,21 @@ def load(
     if not np.isfinite(samples).all():
         bad = int(np.nonzero(~np.isfinite(samples).reshape(len(samples), -1).all(1))[0][0])
         raise ConquerError(f"sample {split.begin + bad} holds NaN or infinity", where=where, expected="finite numbers")
-    if split.labels is None:
-        return samples, None
-    labels = rows(split.labels, split)
-    if labels.ndim != 1 or labels.dtype.kind not in "iu" or len(labels) != len(samples):
+    return Samples(
+        samples, whole_numbers(split.labels, split, len(samples)), whole_numbers(split.groups, split, len(samples))
+    )
+
+
+def whole_numbers(path: Path | None, split: Split, count: int) -> npt.NDArray[np.int64] | None:
+    """Labels or groups, one for each sample; None without a file."""
+    if path is None:
+        return None
+    array = rows(path, split)
+    if array.ndim != 1 or array.dtype.kind not in "iu" or len(array) != count:
         raise ConquerError(
-            f"labels {labels.dtype}{list(labels.shape)}",
-            where=str(split.labels),
-            expected=f"{len(samples)} whole numbers",
+            f"array {array.dtype}{list(array.shape)}", where=str(path), expected=f"{count} whole numbers"
         )
-    return samples, labels.astype(np.int64)
+    return array.astype(np.int64)
 
 
 def set_name(data: Path) -> str:

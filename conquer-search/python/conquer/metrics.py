@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from conquer.errors import ConquerError
 
 Z95 = 1.959963984540054  # two-sided 95 % quantile of the normal distribution
+RESAMPLES = 2000  # of the bootstrap
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,36 @@ def paired_drop(correct_f32: str, correct: str) -> Estimate:
     middle = (b - c) / total
     half = Z95 * math.sqrt((b + c) - (b - c) ** 2 / total) / total
     return Estimate((lost - won) / n, max(-1.0, middle - half), min(1.0, middle + half))
+
+
+def grouped_intervals(per_image: dict[str, Any], groups: npt.NDArray[np.int64]) -> dict[str, list[float]]:
+    """95 % intervals of agreement, sqnr_db and kl over images that come in groups, such as crops of one photograph.
+
+    The percentile bootstrap on groups, which are what is independent (Davison and Hinkley 1997, section 3.8): groups
+    are drawn with replacement, 2,000 times from one seed. `per_image` as conquer-eval answers it.
+    """
+    columns = np.stack(
+        [
+            np.ones(len(groups)),
+            hits(per_image["agrees"]).astype(np.float64),
+            *(np.asarray(per_image[name], np.float64) for name in ("signal", "noise", "kl")),
+        ],
+        axis=1,
+    )
+    _, numbers = np.unique(groups, return_inverse=True)
+    sums = np.zeros((int(numbers.max()) + 1, columns.shape[1]))
+    np.add.at(sums, numbers, columns)
+    draws = np.random.default_rng(1).multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=RESAMPLES)
+    images, agree, signal, noise, kl = (draws @ sums).T
+    figures = {"agreement": agree / images, "sqnr_db": sqnr_db(signal, noise), "kl": kl / images}
+    return {name: np.percentile(values, [2.5, 97.5]).tolist() for name, values in figures.items()}
+
+
+def sqnr_db(signal: npt.NDArray[np.float64], noise: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Signal to quantisation noise in decibels, limited to 200 in both directions, as conquer-eval has it."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(noise == 0, 200.0, 10 * np.log10(signal / noise))
+    return np.clip(ratio, -200.0, 200.0)
 
 
 def top1(logits: npt.NDArray[np.float32], labels: npt.NDArray[np.int64]) -> str:

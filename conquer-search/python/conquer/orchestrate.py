@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from conquer import artifacts as files
 from conquer import data, metrics, modules, stages, tools
 from conquer.artifacts import digest, read_json, write_json
@@ -53,8 +55,8 @@ class SearchOptions:
 
 def accuracy(session: Session, policy: Policy, split: str) -> dict[str, Any]:
     """conquer-eval's figures of a policy on one split; kept in evaluations/."""
-    samples, labels = stages.data_stage(session, split)
-    inputs = [session.run / files.PREPARED, session.run / files.CALIBRATION, samples] + ([labels] if labels else [])
+    data_files = stages.data_stage(session, split)
+    inputs = [session.run / files.PREPARED, session.run / files.CALIBRATION, *data_files.all()]
     key = digest(
         {
             "inputs": [tools.file_digest(path) for path in inputs],
@@ -66,7 +68,11 @@ def accuracy(session: Session, policy: Policy, split: str) -> dict[str, Any]:
     path = session.run / "evaluations" / f"{key[:32]}.json"
     if path.is_file():
         return read_json(path, "conquer.accuracy")  # type: ignore[no-any-return]
-    params = {"policy": policy, "samples": str(samples)} | ({"labels": str(labels)} if labels else {})
+    params: dict[str, Any] = {"policy": policy, "samples": str(data_files.samples)}
+    if data_files.labels:
+        params["labels"] = str(data_files.labels)
+    if data_files.groups:
+        params["per_image"] = True
     result = session.evaluator.call("accuracy", params, session.progress(), refusal=StageFailure)
     write_json(path, {"format": "conquer.accuracy", "version": 1, "policy": policy, **result})
     return result  # type: ignore[no-any-return]
@@ -93,7 +99,7 @@ def archive(session: Session, options: SearchOptions, look: bool = False) -> Ite
     problem = {
         "inputs": {path.name: tools.file_digest(path) for path in paths},
         "calibration": tools.file_digest(run.need(files.CALIBRATION, "calibrate")),
-        "search": [tools.file_digest(path) for path in stages.data_stage(session, "search") if path],
+        "search": [tools.file_digest(path) for path in stages.data_stage(session, "search").all()],
         "seed": options.seed,
         "population": options.population,
         "offspring_factor": options.offspring_factor,
@@ -277,6 +283,8 @@ def measure_modules(
 def evaluate_policies(session: Session, named: dict[str, Policy], split: str, output: str) -> dict[str, Any]:
     """Accuracy of each policy on a split with intervals -> evaluation.json."""
     rows = []
+    groups_file = stages.data_stage(session, split).groups
+    groups = np.load(groups_file) if groups_file else None
     for number, (name, policy) in enumerate(named.items(), 1):
         session.say(f"evaluating policy {number} of {len(named)} on the {split} samples")
         result = accuracy(session, policy, split)
@@ -284,6 +292,9 @@ def evaluate_policies(session: Session, named: dict[str, Policy], split: str, ou
             "name": name,
             **{field: result[field] for field in ("images", "agreement", "sqnr_db", "kl")},
         }
+        if groups is not None:
+            intervals = metrics.grouped_intervals(result["per_image"], groups)
+            row |= {f"{name}_interval": ends for name, ends in intervals.items()}
         if "correct" in result:
             top1 = metrics.wilson(result["correct"].count("1"), result["images"])
             loss = metrics.paired_drop(result["correct_f32"], result["correct"])

@@ -8,12 +8,11 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-COLUMNS = [
-    *("policy", "layers", "predicted ms", "error", "measured ms (IQR)", "f32/this", "top-1 % (95 %)"),
-    *("drop, points (95 %)", "MB"),
-]
+COLUMNS = ["policy", "layers", "predicted ms", "error", "measured ms (IQR)", "f32/this", "MB"]
+WITH_LABELS = ["top-1 % (95 %)", "drop, points (95 %)"]
+WITHOUT_LABELS = ["agreement % (95 %)", "SQNR dB (95 %)", "KL"]
 NOTHING_FEASIBLE = "no policy meets the constraints; the last row comes nearest"
-WIDTH = 140  # columns of a terminal that hold the table
+WIDTH = 160  # columns of a terminal that hold the table
 
 
 def rows(
@@ -43,12 +42,18 @@ def rows(
     return result
 
 
+def columns(table_rows: list[dict[str, Any]]) -> list[str]:
+    return COLUMNS + (WITH_LABELS if "top1" in table_rows[0] else WITHOUT_LABELS)
+
+
 def cells(row: dict[str, Any]) -> list[str]:
-    """A row as text, in the order of COLUMNS. Without labels accuracy is the agreement with f32."""
-    labelled = "top1" in row
-    accuracy = row["top1"] if labelled else row["agreement"]
-    loss = row["accuracy_drop"] if labelled else 1.0 - row["agreement"]
+    """A row as text, in the order of `columns`."""
     guess, error = row["predicted_latency_ms"], row["prediction_error"]
+    figures = (
+        [("top1", 100.0, ".2f"), ("accuracy_drop", 100.0, "+.2f")]
+        if "top1" in row
+        else [("agreement", 100.0, ".2f"), ("sqnr_db", 1.0, ".1f")]
+    )
     return [
         row["name"] + (" *" if row["on_front"] else ""),
         " ".join(f"{count} {precision}" for precision, count in row["layers"].items()),
@@ -56,14 +61,17 @@ def cells(row: dict[str, Any]) -> list[str]:
         "-" if error is None else f"{error:+.1%}",
         f"{row['measured_latency_ms']:.3f} ({row['latency_ms_spread']:.3f})",
         f"{row['speedup']:.2f}",
-        f"{accuracy * 100:.2f}{interval(row.get('top1_interval'), '{:.2f}')}",
-        f"{loss * 100:+.2f}{interval(row.get('accuracy_drop_interval'), '{:+.2f}')}",
         f"{row['size_bytes'] / 1e6:.2f}",
+        *(figure(row, name, factor, form) for name, factor, form in figures),
+        *([] if "top1" in row else [f"{row['kl']:.4f}"]),
     ]
 
 
-def interval(ends: list[float] | None, form: str) -> str:
-    return f" ({', '.join(form.format(100.0 * end) for end in ends)})" if ends else ""
+def figure(row: dict[str, Any], name: str, factor: float, form: str) -> str:
+    """A value and, where there is one, its interval."""
+    value = f"{row[name] * factor:{form}}"
+    ends = row.get(f"{name}_interval")
+    return f"{value} ({', '.join(f'{end * factor:{form}}' for end in ends)})" if ends else value
 
 
 def summary(front: dict[str, Any] | None, measurement: dict[str, Any], evaluation: dict[str, Any]) -> list[str]:
@@ -85,7 +93,7 @@ def summary(front: dict[str, Any] | None, measurement: dict[str, Any], evaluatio
 def show(console: Console, table_rows: list[dict[str, Any]], lines: list[str]) -> None:
     """The report on a terminal."""
     table = Table(show_edge=False, pad_edge=False, box=None, padding=(0, 2, 0, 0))
-    for number, title in enumerate(COLUMNS):
+    for number, title in enumerate(columns(table_rows)):
         table.add_column(title, justify="left" if number == 0 else "right", no_wrap=True)
     for row in table_rows:
         table.add_row(*cells(row), style="bold" if row["name"] in row["layers"] else "")
@@ -96,5 +104,6 @@ def show(console: Console, table_rows: list[dict[str, Any]], lines: list[str]) -
 
 def markdown(table_rows: list[dict[str, Any]], lines: list[str]) -> str:
     """The report as a Markdown file."""
-    table = [COLUMNS, ["---"] + ["---:"] * (len(COLUMNS) - 1), *(cells(row) for row in table_rows)]
+    titles = columns(table_rows)
+    table = [titles, ["---"] + ["---:"] * (len(titles) - 1), *(cells(row) for row in table_rows)]
     return "\n".join([*("| " + " | ".join(line) + " |" for line in table), "", *lines, ""])

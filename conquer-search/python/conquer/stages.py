@@ -131,8 +131,20 @@ def prepare_stage(session: Session) -> bool:
     return ran
 
 
-def data_stage(session: Session, name: str) -> tuple[Path, Path | None]:
-    """One split of the data set -> data/<name>.npy and, with labels, data/<name>_labels.npy."""
+@dataclass(frozen=True)
+class SplitFiles:
+    """The .npy files of one split in the run folder."""
+
+    samples: Path
+    labels: Path | None
+    groups: Path | None
+
+    def all(self) -> list[Path]:
+        return [path for path in (self.samples, self.labels, self.groups) if path]
+
+
+def data_stage(session: Session, name: str) -> SplitFiles:
+    """One split of the data set -> data/<name>.npy and, where there are some, _labels.npy and _groups.npy."""
     run = session.run
     if "data" not in run.settings:
         raise ConquerError("no data set", where=str(run.folder), fix="give --data")
@@ -142,18 +154,24 @@ def data_stage(session: Session, name: str) -> tuple[Path, Path | None]:
     if len(inputs) != 1:
         raise ConquerError(f"the network has {len(inputs)} inputs", where=files.LAYERS, expected="one")
 
+    labels, groups = (
+        run / f"data/{name}_{kind}.npy" if path else None
+        for kind, path in (("labels", split.labels), ("groups", split.groups))
+    )
+    result = SplitFiles(run / f"data/{name}.npy", labels, groups)
+
     def action(made: list[Path]) -> None:
         session.say(f"reading the {name} samples")
-        samples, labels = data.load(split, inputs[0]["shape"], spec)
-        np.save(made[0], samples)
-        if labels is not None:
-            np.save(made[1], labels)
+        loaded = data.load(split, inputs[0]["shape"], spec)
+        arrays = [array for array in (loaded.images, loaded.labels, loaded.groups) if array is not None]
+        for path, array in zip(made, arrays, strict=True):
+            np.save(path, array)
 
     options = {"stage": "data", "shape": inputs[0]["shape"], "begin": split.begin, "end": split.end}
     options["package"] = tools.package_digest()
-    outputs = [f"data/{name}.npy"] + ([f"data/{name}_labels.npy"] if split.labels else [])
-    run.stage(outputs, split.files() + ([spec] if spec else []), options, action)
-    return run / outputs[0], run / outputs[1] if split.labels else None
+    names = [str(path.relative_to(run.folder)) for path in result.all()]
+    run.stage(names, split.files() + ([spec] if spec else []), options, action)
+    return result
 
 
 def calibrate_stage(session: Session, method: str, percentile: float) -> bool:
@@ -161,7 +179,7 @@ def calibrate_stage(session: Session, method: str, percentile: float) -> bool:
     if method not in METHODS:
         raise ConquerError(f"unknown method '{method}'", where="--method", expected=f"one of {', '.join(METHODS)}")
     run = session.run
-    samples, _ = data_stage(session, "calibration")
+    samples = data_stage(session, "calibration").samples
 
     def action(made: list[Path]) -> None:
         session.say("calibrating")
@@ -185,17 +203,17 @@ def calibrate_stage(session: Session, method: str, percentile: float) -> bool:
 def sensitivity_stage(session: Session) -> bool:
     """What each layer alone does to the output -> sensitivity.json. Uses the calibration samples."""
     run = session.run
-    samples, labels = data_stage(session, "calibration")
+    split = data_stage(session, "calibration")
 
     def action(made: list[Path]) -> None:
         session.say("measuring the sensitivity of each layer")
-        params: dict[str, Any] = {"samples": str(samples), "output": str(made[0])}
-        params |= {"labels": str(labels)} if labels else {}
+        params: dict[str, Any] = {"samples": str(split.samples), "output": str(made[0])}
+        params |= {"labels": str(split.labels)} if split.labels else {}
         session.evaluator.call("sensitivity", params, session.progress())
 
-    inputs = [run.need(files.PREPARED, "prepare"), run.need(files.CALIBRATION, "calibrate"), samples]
+    inputs = [run.need(files.PREPARED, "prepare"), run.need(files.CALIBRATION, "calibrate"), split.samples]
     options = {"stage": "sensitivity"} | _evaluator_options(session)
-    return run.stage([files.SENSITIVITY], inputs + ([labels] if labels else []), options, action)
+    return run.stage([files.SENSITIVITY], inputs + ([split.labels] if split.labels else []), options, action)
 
 
 def _evaluator_options(session: Session) -> dict[str, Any]:
