@@ -11,7 +11,7 @@
 namespace conquer {
 
 /// One function of the module: a layer in a precision, or a conversion; the one from f32 to f32
-/// does nothing, for the time of a call.
+/// does next to nothing, for the time of a call.
 struct LatencyFunction {
   std::string function;            ///< its exported name
   std::string signature;           ///< of the layer; empty for a conversion

@@ -18,7 +18,26 @@ from conquer.errors import ConquerError
 def run(tmp_path: Path) -> Run:
     run = Run(tmp_path / "run", create=True)
     run.remember(profile="host")
+    run.keep()
     return run
+
+
+def test_settings_are_kept_once_a_stage_succeeded(run: Run, tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.write_text("1")
+    run.remember(data="wrong")
+    with pytest.raises(ConquerError, match="nothing was written"):
+        run.stage(["out.json"], [source], {}, lambda made: None)
+    assert "data" not in read_json(run / "run.json")
+    run.remember(data="right")
+    assert counted(run, source, {})
+    assert read_json(run / "run.json")["data"] == "right"
+
+
+def test_keys_occur_once(tmp_path: Path) -> None:
+    (tmp_path / "twice.json").write_text('{"a": 1, "b": {"c": 1, "c": 2}}')
+    with pytest.raises(ConquerError, match="'c' occurs twice"):
+        read_json(tmp_path / "twice.json")
 
 
 def counted(run: Run, source: Path, options: dict[str, object], text: str = "made") -> bool:

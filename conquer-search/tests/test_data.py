@@ -25,7 +25,7 @@ def save(folder: Path, samples: Any, labels: Any = None) -> Path:
 
 
 def load(folder: Path, spec: Path | None = None) -> Any:
-    return data.load(data.locate(folder, "search"), SHAPE, spec)
+    return data.load(data.locate(folder, "search"), SHAPE, spec, 20)
 
 
 def test_tensors_are_taken_as_they_are(tmp_path: Path) -> None:
@@ -81,11 +81,19 @@ def test_wrong_descriptions(tmp_path: Path, change: dict[str, Any], message: str
         (np.full((2, 1, 4, 3), np.nan, np.float32), "sample 0 holds NaN or infinity"),
         (np.zeros((2, 1, 4, 3), np.int64), "samples of type int64"),
         (np.zeros(0, np.float32), "no samples"),
+        (np.float32(1), "a single number"),
     ],
 )
 def test_wrong_samples(tmp_path: Path, samples: Any, message: str) -> None:
     with np.errstate(invalid="ignore"), pytest.raises(ConquerError, match=message):
         load(save(tmp_path, samples))
+
+
+def test_labels_are_classes_of_the_network(tmp_path: Path) -> None:
+    for label in (20, -1):
+        save(tmp_path, np.zeros((3, 1, 4, 3), np.float32), np.array([0, 19, label]))
+        with pytest.raises(ConquerError, match=f"label {label} in row 2; expected 0 to 19"):
+            load(tmp_path)
 
 
 @pytest.mark.parametrize("labels", [np.zeros(3), np.zeros(2, np.int64), np.zeros((3, 1), np.int64)])
@@ -134,7 +142,7 @@ def test_rows_that_the_file_does_not_have(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.zeros((10, 1, 4, 3), np.float32))
     for begin, end in ((3, 11), (11, None)):
         with pytest.raises(ConquerError, match=rf"x\.npy: rows {begin} to .*; expected rows of 0 to 10"):
-            data.load(data.Split(tmp_path / "x.npy", begin=begin, end=end), SHAPE, None)
+            data.load(data.Split(tmp_path / "x.npy", begin=begin, end=end), SHAPE, None, 20)
 
 
 def test_the_report_set_shares_no_rows(tmp_path: Path) -> None:

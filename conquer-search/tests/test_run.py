@@ -92,6 +92,14 @@ def archive_of(run: Path) -> Path:
     return run / tiny.load(run / "search.json")["archive"]
 
 
+def evaluations(run: Path) -> list[Any]:
+    """What the archive was told, in order."""
+    with contextlib.closing(sqlite3.connect(archive_of(run))) as archive:
+        return archive.execute(
+            "select key, failure from candidates where told = 1 order by generation, position"
+        ).fetchall()
+
+
 def changed(folder: Path, before: float) -> set[str]:
     return {
         str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() and path.stat().st_mtime > before
@@ -114,6 +122,66 @@ def test_a_change_is_never_stale(run: Path, source: tuple[Path, Path]) -> None:
     done = conquer("run", source[0], "--data", source[1], "--out", run, *SIZE, "--method", "minmax")
     assert done.returncode == 0, done.stderr
     assert len(list(run.glob("search-*.sqlite"))) == 2, "the archive of the other calibration is kept"
+
+
+def test_what_is_refused_changes_nothing(run: Path, source: tuple[Path, Path], tmp_path: Path) -> None:
+    shutil.copytree(source[1], tmp_path / "nan")
+    np.save(tmp_path / "nan" / "report.npy", np.full((80, 2, 9, 7), np.nan, np.float32))
+    before = {name: (run / name).read_bytes() for name in ("front.json", "search.json", "run.json", "report.md")}
+    for arguments in (
+        ["search", run, "--pin", "nosuch=i8"],
+        ["search", run, "--max-latency", "-1"],
+        ["search", run, "--max-latency", "nan"],
+        ["search", run, "--population", "1000000000"],
+        ["measure", run, "--threads", "99"],
+        ["evaluate", run, "--data", tmp_path / "nan"],
+        ["evaluate", run, "--gens", "99"],
+    ):
+        failure(conquer(*arguments))
+        assert {name: (run / name).read_bytes() for name in before} == before, arguments
+    assert conquer("evaluate", run).returncode == 0
+
+
+def test_threads_of_measure_are_for_once(run: Path) -> None:
+    before = tiny.load(run / "run.json")
+    done = conquer("measure", run, "--threads", "2")
+    assert done.returncode == 0, done.stderr
+    assert tiny.load(run / "measurement.json")["threads"] == 2
+    after = tiny.load(run / "run.json")
+    assert len(after.pop("references")) == 2 and before.pop("references") and after == before
+    assert conquer("evaluate", run).returncode == 0
+    assert tiny.load(run / "measurement.json")["threads"] == 1
+
+
+def test_a_policy_without_a_module_is_left_out(source: tuple[Path, Path], tmp_path: Path) -> None:
+    """A compiler that fails on whatever network holds bf16."""
+    fake = tmp_path / "iree-compile"
+    fake.write_text(
+        "#!/bin/sh\nfor a; do case $a in *lowered.mlirbc) "
+        "grep -q bf16 $(dirname $a)/policy.json && echo 'x: error: no bf16' >&2 && exit 1;; esac; done\n"
+        f'exec {tools.find_iree("iree-compile")} "$@"\n'
+    )
+    fake.chmod(0o755)
+    size = ["--generations", "1", "--population", "4"]
+    command = ["run", source[0], "--data", source[1], "--out", tmp_path / "run", *size]
+    done = conquer(*command, CONQUER_IREE_COMPILE=str(fake))
+    assert done.returncode == 0, done.stderr
+    assert "left out: policy bf16" in done.stdout and "no bf16" in done.stdout
+    assert "bf16" not in [row["name"] for row in tiny.load(tmp_path / "run" / "evaluation.json")["policies"]]
+    note = conquer("evaluate", tmp_path / "run")  # with another compiler
+    assert note.returncode == 0 and "the front is of other inputs, options or programs" in note.stdout
+
+
+def test_a_full_disk_is_no_fault_of_a_candidate(source: tuple[Path, Path], finished: Path, tmp_path: Path) -> None:
+    out = Path(shutil.copytree(finished, tmp_path / "run"))
+    shutil.rmtree(out / "modules")
+    fake = tmp_path / "iree-compile"
+    fake.write_text("#!/bin/sh\necho 'x: error: No space left on device' >&2\nexit 1\n")
+    fake.chmod(0o755)
+    told = evaluations(out)
+    message = failure(conquer("search", out, "--generations", "9", CONQUER_IREE_COMPILE=str(fake)))
+    assert "No space left on device" in message
+    assert evaluations(out) == told
 
 
 def test_an_archive_comes_back_with_its_options(run: Path) -> None:
@@ -222,7 +290,9 @@ def test_interrupt_ends_a_hanging_compiler(run: Path, script: Any, tmp_path: Pat
     command = [sys.executable, "-m", "conquer", "compile", str(run)]
     environment = os.environ | {"CONQUER_IREE_COMPILE": str(compiler)}
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
+    deadline = time.monotonic() + 60
     while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+        assert time.monotonic() < deadline and process.poll() is None
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=20)

@@ -34,10 +34,11 @@
 // CHECK: sym_name = "convert_bf16_i8_8"
 // CHECK: sym_name = "convert_i8_f32_8"
 // CHECK: sym_name = "convert_i8_bf16_8"
-// What a call takes without any work.
+// What a call takes with next to no work.
 // CHECK: sym_name = "convert_f32_f32_1"
 // CHECK-NEXT: ^bb0(%[[X:.*]]: tensor<1xf32>):
-// CHECK-NEXT: "func.return"(%[[X]])
+// CHECK-NEXT: %[[Z:.*]] = "tosa.abs"(%[[X]])
+// CHECK-NEXT: "func.return"(%[[Z]])
 // CHECK-NOT: "func.func"
 
 // INDEX: "format": "conquer.latency_index"

@@ -54,13 +54,22 @@ def write_json(path: Path, value: Any) -> None:
     write_text(path, json.dumps(value, indent=1, allow_nan=False) + "\n")
 
 
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose keys occur once each."""
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        twice = next(key for number, (key, _) in enumerate(pairs) if key in dict(pairs[:number]))
+        raise ValueError(f"'{twice}' occurs twice")
+    return value
+
+
 def read_json(path: Path, file_format: str = "", fix: str = "") -> Any:
     """A JSON file of one of our formats; anything else is one message."""
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_unique)
     except FileNotFoundError:
         raise ConquerError("no such file", where=str(path), fix=fix) from None
-    except (OSError, UnicodeDecodeError, ValueError) as error:
+    except (OSError, UnicodeDecodeError, ValueError, RecursionError) as error:
         raise ConquerError(f"cannot read: {error}", where=str(path), expected="a JSON file", fix=fix) from None
     if file_format:
         found = (value.get("format"), value.get("version")) if isinstance(value, dict) else None
@@ -102,6 +111,7 @@ class Run:
             shutil.rmtree(left) if left.is_dir() else left.unlink()
         path = folder / SETTINGS
         self.settings: dict[str, Any] = read_json(path, "conquer.run") if path.is_file() else {}
+        self._kept = self.settings
 
     def __truediv__(self, name: str) -> Path:
         return self.folder / name
@@ -116,12 +126,15 @@ class Run:
         return self / name
 
     def remember(self, **settings: Any) -> None:
-        """Keep settings for later verbs; None leaves what is there."""
-        changed = {**self.settings, **{name: value for name, value in settings.items() if value is not None}}
-        changed = {"format": "conquer.run", "version": 1, **changed}
-        if changed != self.settings:
-            self.settings = changed
-            write_json(self / SETTINGS, changed)
+        """Settings for this verb and, once a stage succeeded with them, for later ones; None leaves what is there."""
+        self.settings = self.settings | {name: value for name, value in settings.items() if value is not None}
+
+    def keep(self) -> None:
+        """Write the settings to run.json."""
+        head = {"format": "conquer.run", "version": 1}
+        if head | self.settings != self._kept:
+            self._kept = head | self.settings
+            write_json(self / SETTINGS, self._kept)
 
     def stage(
         self, outputs: list[str], inputs: list[Path], options: dict[str, Any], action: Callable[[list[Path]], Any]
@@ -139,6 +152,7 @@ class Run:
             with contextlib.suppress(ConquerError, AttributeError):
                 known = read_json(stamp)
                 if known.get("key") == key and known.get("outputs") == self._digests(outputs):
+                    self.keep()
                     return False
         with scratch(self.folder) as folder:
             made = [folder / Path(name).name for name in outputs]
@@ -158,6 +172,7 @@ class Run:
             "options": options,
         }
         write_json(stamp, note | ({"command": command} if isinstance(command, list) else {}))
+        self.keep()
         return True
 
     def _digests(self, outputs: list[str]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from conquer import artifacts as files
 from conquer import modules, stages, tools
-from conquer.artifacts import read_json, write_json
+from conquer.artifacts import digest, read_json, write_json
 from conquer.devices import Timing, input_type
 from conquer.errors import StageFailure
 from conquer.modules import Builder, Module
@@ -52,12 +52,16 @@ class Bench:
         return self.session.device.measure(self._subjects(built), rounds, ROUND_MS)
 
     def base(self) -> dict[str, Any]:
-        """The f32 latency at the start of the run, `median_ms`, and of what; kept in run.json."""
+        """The f32 latency at the start of the run, `median_ms`, and of what; kept in run.json for each thread count."""
         identity = self.session.device.identity() | {"module": self.reference().folder.name}
-        if self.session.run.settings.get("reference", {}).get("identity") != identity:
+        known = self.session.run.settings.get("references", {})
+        key = digest(identity)[:8]
+        if key not in known:
             base = self.times([], BASE_ROUNDS)[0].median_ms
-            self.session.run.remember(reference={"identity": identity, "median_ms": base})
-        return self.session.run.settings["reference"]  # type: ignore[no-any-return]
+            known = known | {key: {"identity": identity, "median_ms": base}}
+            self.session.run.remember(references=known)
+            self.session.run.keep()
+        return known[key]  # type: ignore[no-any-return]
 
     def latency(self, timing: Timing, reference: Timing) -> dict[str, float]:
         """Latency and spread from rounds that held both."""
@@ -102,10 +106,10 @@ def table_stage(session: Session, limits: tools.Limits, force: bool = False) -> 
         layers: dict[str, dict[str, Any]] = {}
         conversions = []
         pairs = list(zip(itertools.chain(*groups), itertools.chain(*timings), strict=True))
-        call = next(timing.median_ms for function, timing in pairs if _is_empty(function))
+        call = next(timing.median_ms for function, timing in pairs if _is_call(function))
         for function, timing in pairs:
             measured = {"measured_ms": max(timing.median_ms - call, 0.0), "spread_ms": timing.spread_ms}
-            if _is_empty(function):
+            if _is_call(function):
                 continue
             if "signature" in function:
                 layers.setdefault(function["signature"], {})[function["precision"]] = measured
@@ -135,8 +139,8 @@ def table_stage(session: Session, limits: tools.Limits, force: bool = False) -> 
     return run.stage([files.LATENCY_TABLE], inputs, options, action)
 
 
-def _is_empty(function: dict[str, Any]) -> bool:
-    """The function that returns what it is given: its time is what a call takes that a layer in a network does not."""
+def _is_call(function: dict[str, Any]) -> bool:
+    """The function that does next to nothing: its time is what a call takes, which a layer in a network does not."""
     return "signature" not in function and function["from"] == function["to"]
 
 

@@ -58,6 +58,7 @@ def import_(model: Model, out: Out, dim: Dims = None, json_output: Json = False)
         run = Run(out, create=True)
         stages.import_stage(run, model, _dims(dim), progress)
         run.remember(model=str(model.resolve()), preprocess=beside(model))
+        run.keep()
     return _files(run, files.MODEL)
 
 
@@ -85,6 +86,7 @@ def prepare(
         folder, run = out, Run(out, create=True)
         stages.adopt_stage(run, source)
         run.remember(model=str(source.resolve()), preprocess=beside(source))
+        run.keep()
         run.close()
     with Work(folder, profile=profile) as session:
         stages.prepare_stage(session)
@@ -137,7 +139,6 @@ def search(
     """
     with Work(folder, data=data) as session:
         options = flags.options(session.run)
-        session.run.remember(search=options.remembered())
         bench.table_stage(session, options.compile_limits)
         front = orchestrate.search(session, options)
         if not json_output:
@@ -161,7 +162,7 @@ def compile_(
     Example: conquer compile runs/resnet --policy my_policy.json
     """
     with Work(folder) as session:
-        options = remembered(session.run, compile_seconds, **({"jobs": jobs} if jobs else {}))
+        options = remembered(session.run, compile_seconds, **({} if jobs is None else {"jobs": jobs}))
         built = fronts.build(session, options, policy, gens, keep_ir)
         rows = [{"name": name, "vmfb": str(module.vmfb), **module.note} for name, module in built.items()]
         if not json_output:
@@ -188,7 +189,8 @@ def measure(
 
     Example: conquer measure runs/resnet --threads 1
     """
-    with Work(folder, threads=threads) as session:
+    with Work(folder) as session:
+        session.threads_given = threads
         options = remembered(session.run)
         if table:
             bench.table_stage(session, options.compile_limits, force)
@@ -219,6 +221,7 @@ def evaluate(
     if split not in ("report", "search"):
         raise ConquerError(f"unknown data set '{split}'", where="--split", expected="report or search")
     with Work(folder, data=data) as session:
+        stages.data_stage(session, split)
         return fronts.report_on(session, remembered(session.run), policy, gens, split, json_output)
 
 
@@ -246,11 +249,13 @@ def run(
         folder = Run(out, create=True)
         stages.import_stage(folder, model, _dims(dim), progress)
         folder.remember(model=str(model.resolve()), preprocess=beside(model))
+        folder.keep()
         folder.close()
     with Work(out, data=data, preprocess=preprocess, profile=profile, threads=threads) as session:
         options = flags.options(session.run)
-        session.run.remember(search=options.remembered())
         stages.prepare_stage(session)
+        for split in stages.SPLITS:  # what is wrong with the data is said before any work
+            stages.data_stage(session, split)
         stages.calibrate_stage(session, method, percentile)
         stages.sensitivity_stage(session)
         bench.table_stage(session, options.compile_limits)

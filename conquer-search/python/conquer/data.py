@@ -117,7 +117,7 @@ def read_array(path: Path) -> Array:
             rank = raw[3]
             shape = np.frombuffer(raw, ">i4", count=rank, offset=4)
             return np.frombuffer(raw, np.uint8, offset=4 + 4 * rank).reshape(shape)
-    except (OSError, EOFError, IndexError, ValueError, zlib.error) as error:
+    except (OSError, EOFError, IndexError, ValueError, MemoryError, zlib.error) as error:
         raise ConquerError(f"cannot read: {error}", where=str(path)) from None
     raise ConquerError("neither .npy nor IDX of bytes", where=str(path))
 
@@ -125,7 +125,9 @@ def read_array(path: Path) -> Array:
 def rows(path: Path, split: Split) -> Array:
     """The rows of a file that belong to the split; a range that the file does not have is a mistake."""
     array = read_array(path)
-    count = len(array) if array.ndim else 0
+    if array.ndim == 0:
+        raise ConquerError("a single number", where=str(path), expected="an array with a row for each sample")
+    count = len(array)
     if split.begin > count or (split.end or 0) > count:
         end = "" if split.end is None else split.end
         raise ConquerError(f"rows {split.begin} to {end}", where=str(path), expected=f"rows of 0 to {count}")
@@ -185,8 +187,10 @@ class Samples:
     groups: npt.NDArray[np.int64] | None
 
 
-def load(split: Split, shape: list[int], spec: Path | None) -> Samples:
-    """Samples of a model input of `shape` (its batch is free); refuses what would give silent nonsense."""
+def load(split: Split, shape: list[int], spec: Path | None, classes: int) -> Samples:
+    """Samples of a model input of `shape` (its batch is free) and labels from 0 to `classes` - 1; refuses what would
+    give silent nonsense.
+    """
     where = str(split.images)
     images = rows(split.images, split)
     if images.dtype == np.uint8:
@@ -197,7 +201,8 @@ def load(split: Split, shape: list[int], spec: Path | None) -> Samples:
         images = preprocess(images, spec)
     if images.dtype not in (np.float32, np.float64):
         raise ConquerError(f"samples of type {images.dtype}", where=where, expected="float32 tensors or uint8 images")
-    samples = np.ascontiguousarray(images, np.float32)
+    with np.errstate(over="ignore"):  # infinity is refused below
+        samples = np.ascontiguousarray(images, np.float32)
     if len(samples) == 0:
         raise ConquerError("no samples", where=where, expected="at least one")
     if list(samples.shape[1:]) != shape[1:]:
@@ -207,9 +212,13 @@ def load(split: Split, shape: list[int], spec: Path | None) -> Samples:
     if not np.isfinite(samples).all():
         bad = int(np.nonzero(~np.isfinite(samples).reshape(len(samples), -1).all(1))[0][0])
         raise ConquerError(f"sample {split.begin + bad} holds NaN or infinity", where=where, expected="finite numbers")
-    return Samples(
-        samples, whole_numbers(split.labels, split, len(samples)), whole_numbers(split.groups, split, len(samples))
-    )
+    labels = whole_numbers(split.labels, split, len(samples))
+    if labels is not None and not ((labels >= 0) & (labels < classes)).all():
+        bad = int(np.nonzero((labels < 0) | (labels >= classes))[0][0])
+        raise ConquerError(
+            f"label {labels[bad]} in row {split.begin + bad}", where=str(split.labels), expected=f"0 to {classes - 1}"
+        )
+    return Samples(samples, labels, whole_numbers(split.groups, split, len(samples)))
 
 
 def whole_numbers(path: Path | None, split: Split, count: int) -> npt.NDArray[np.int64] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, get_type_hints
@@ -55,6 +56,9 @@ class SearchFlags:
             "size_bytes": self.max_size,
         }
         given: dict[str, Any] = {name: limit for name, limit in limits.items() if limit is not None}
+        for name, limit in given.items():
+            if not math.isfinite(limit):
+                raise ConquerError(f"{limit}", where=f"the limit of {name}", expected="a finite number")
         for text in self.pin or []:
             layer, _, precision = text.rpartition("=")
             if not layer:

@@ -7,10 +7,12 @@ from typing import Any
 
 from conquer import artifacts as files
 from conquer import modules, orchestrate, report
-from conquer.errors import ConquerError
+from conquer.errors import ConquerError, StageFailure
 from conquer.orchestrate import SearchOptions
 from conquer.stages import Session
-from conquer.terminal import say, stdout
+from conquer.terminal import say, stderr, stdout
+
+STALE_FRONT = "the front is of other inputs, options or programs than these; 'conquer search' finds that of these"
 
 
 def _points(session: Session, front: dict[str, Any] | None, given: list[Path] | None) -> dict[str, dict[str, Any]]:
@@ -32,9 +34,14 @@ def build(
 ) -> dict[str, modules.Module]:
     """Modules of the policies given by file, else of f32, uniform i8 and the front."""
     points = _points(session, None if given else orchestrate.front_at(session, options, gens), given)
-    return orchestrate.compile_policies(
+    if not given and orchestrate.is_stale(session, options):
+        stderr.print(f"note: {STALE_FRONT}", soft_wrap=True)
+    built, failed = orchestrate.compile_policies(
         session, {name: point["policy"] for name, point in points.items()}, options, keep_ir
     )
+    for name, failure in failed.items():  # after all were tried
+        raise StageFailure(f"policy {name}: {failure.message()}")
+    return built
 
 
 def report_on(
@@ -44,12 +51,18 @@ def report_on(
     front = None if given else orchestrate.front_at(session, options, gens)
     points = _points(session, front, given)
     named = {name: point["policy"] for name, point in points.items()}
-    built = orchestrate.compile_policies(session, named, options)
+    built, failed = orchestrate.compile_policies(session, named, options)
+    if not built:
+        raise next(iter(failed.values()))
+    named, points = ({name: table[name] for name in built} for table in (named, points))
     mark = "" if gens is None else f".gen{gens}"
     measurement = orchestrate.measure_modules(session, built, options, f"measurement{mark}.json")
     evaluation = orchestrate.evaluate_policies(session, named, split, f"evaluation{mark}.json")
     rows = report.rows(points, measurement, evaluation, {name: module.note["bytes"] for name, module in built.items()})
     lines = report.summary(front, measurement, evaluation)
+    if front and orchestrate.is_stale(session, options):
+        lines.append(f"Note: {STALE_FRONT}.")
+    lines += [f"Without a module, left out: policy {name}: {failure.message()}" for name, failure in failed.items()]
     path = session.run / f"report{mark}.md"
     files.write_text(path, report.markdown(rows, lines))
     if not quiet:

@@ -74,7 +74,10 @@ def policy_file(path: Path, policy: Policy) -> Path:
 
 
 def read_policy(path: Path) -> Policy:
-    layers = read_json(path, "conquer.policy").get("layers")
+    fields = read_json(path, "conquer.policy")
+    if unknown := set(fields) - {"format", "version", "layers"}:
+        raise ConquerError(f"unknown field '{min(unknown)}'", where=str(path), expected="format, version, layers")
+    layers = fields.get("layers")
     if not isinstance(layers, dict) or not all(isinstance(value, str) for value in layers.values()):
         raise ConquerError("not a policy", where=f"{path}: layers", expected="an object of layer id to precision")
     return layers

@@ -6,7 +6,9 @@ flight and the same command goes on.
 
 from __future__ import annotations
 
+import errno
 import itertools
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -26,6 +28,12 @@ from conquer.stages import Session
 
 OBJECTIVES = ["latency_ms", "accuracy_drop", "size_bytes"]
 REPORT_ROUNDS = 15
+SEARCH_INPUTS = {
+    files.LAYERS: "prepare",
+    files.SENSITIVITY: "sensitivity",
+    files.LATENCY_TABLE: "measure --table",
+}
+STALE = "the archive is of other inputs, options or programs"
 
 
 @dataclass(frozen=True)
@@ -83,20 +91,11 @@ def drop(result: dict[str, Any]) -> float:
     return float(result["accuracy_drop"]) if "accuracy_drop" in result else 1.0 - float(result["agreement"])
 
 
-@contextmanager
-def archive(session: Session, options: SearchOptions, look: bool = False) -> Iterator[Server]:
-    """conquer-search on this run's archive, search-KEY.sqlite, where KEY is of all that the told values depend on.
-
-    search.json names the archive in use: the front and what later verbs show are of that one. Who only wants to `look`
-    is told where it is of another problem.
-    """
+def problem(session: Session, options: SearchOptions) -> dict[str, Any]:
+    """All that the told values depend on: what decides to which archive they belong."""
     run = session.run
-    paths = [
-        run.need(files.LAYERS, "prepare"),
-        run.need(files.SENSITIVITY, "sensitivity"),
-        run.need(files.LATENCY_TABLE, "measure --table"),
-    ]
-    problem = {
+    paths = [run.need(name, verb) for name, verb in SEARCH_INPUTS.items()]
+    return {
         "inputs": {path.name: tools.file_digest(path) for path in paths},
         "calibration": tools.file_digest(run.need(files.CALIBRATION, "calibrate")),
         "search": [tools.file_digest(path) for path in stages.data_stage(session, "search").all()],
@@ -107,24 +106,31 @@ def archive(session: Session, options: SearchOptions, look: bool = False) -> Ite
         "compile": session.target.compile_options(),
         "programs": {name: session.program(name) for name in tools.PROGRAMS},
     }
-    key, current = digest(problem), run / files.SEARCH
+
+
+def current_key(session: Session) -> str | None:
+    """The key of the archive in use."""
+    path = session.run / files.SEARCH
+    return read_json(path, "conquer.search").get("key") if path.is_file() else None
+
+
+@contextmanager
+def archive(session: Session, options: SearchOptions, look: bool = False) -> Iterator[Server]:
+    """conquer-search on this run's archive, search-KEY.sqlite, where KEY is the problem's.
+
+    search.json names the archive in use: the front and what later verbs show are of that one. Who only wants to `look`
+    is told where it is of another problem.
+    """
+    run, posed = session.run, problem(session, options)
+    key, known = digest(posed), current_key(session)
     path = run / f"search-{key[:8]}.sqlite"
-    known = read_json(current, "conquer.search").get("key") if current.is_file() else None
     if look and known != key:
-        raise ConquerError(
-            "the archive is of other inputs, options or programs", where=str(current), fix="run 'conquer search' again"
-        )
-    if known != key:
-        (run / files.FRONT).unlink(missing_ok=True)  # it is of the other archive
-        head = {"format": "conquer.search", "version": 1, "key": key, "archive": path.name}
-        write_json(current, head | {"options": problem})
+        raise ConquerError(STALE, where=str(run / files.SEARCH), fix="run 'conquer search' again")
     params: dict[str, Any] = {
         name: getattr(options, name) for name in ("seed", "population", "generations", "offspring_factor")
     }
     params |= {
-        "layers": str(paths[0]),
-        "sensitivity": str(paths[1]),
-        "latency_table": str(paths[2]),
+        **{Path(name).stem: str(run / name) for name in SEARCH_INPUTS},
         "objectives": OBJECTIVES,
         "constraints": options.constraints,
     }
@@ -135,6 +141,13 @@ def archive(session: Session, options: SearchOptions, look: bool = False) -> Ite
     with Server(
         [str(tools.find_program("conquer-search")), "--archive", str(path)], seconds=300.0, prepare=prepare
     ) as server:
+        server.start()  # refuses wrong options before anything changes
+        if known != key:
+            (run / files.FRONT).unlink(missing_ok=True)  # it is of the other archive
+            head = {"format": "conquer.search", "version": 1, "key": key, "archive": path.name}
+            write_json(run / files.SEARCH, head | {"options": posed})
+            if known:
+                session.say(f"another search begins in {path.name}; the one before stays")
         yield server
 
 
@@ -143,6 +156,8 @@ def search(session: Session, options: SearchOptions) -> dict[str, Any]:
     options.check()
     bench, failures = Bench(session, builder(session, options.compile_limits)), 0
     with archive(session, options) as server:
+        session.run.remember(search=options.remembered())
+        session.run.keep()
         while not (asked := server.call("ask"))["done"]:
             candidates = asked["candidates"]
             for number in range(0, len(candidates), options.jobs):
@@ -151,6 +166,8 @@ def search(session: Session, options: SearchOptions) -> dict[str, Any]:
                 session.say(f"{where}, candidate {number + 1} of {len(candidates)}")
                 for candidate, outcome in zip(group, evaluate_group(session, bench, group, options.jobs), strict=True):
                     if isinstance(outcome, StageFailure):
+                        if os.strerror(errno.ENOSPC) in outcome.message():  # not the candidate's fault: try it again
+                            raise ConquerError(outcome.message(), fix="free some space, then the same command goes on")
                         failures += 1
                         server.call("tell", {"key": candidate["key"], "failure": outcome.message()})
                         if failures >= max(options.population, 3):
@@ -191,12 +208,20 @@ def evaluate_group(
 
 
 def front_at(session: Session, options: SearchOptions, generation: int | None) -> dict[str, Any]:
-    """The front as it stood after a generation, counted from 1; after the last complete one without a number."""
+    """The front as it stood after a generation, counted from 1; without a number that of front.json."""
     if generation is None and (session.run / files.FRONT).is_file():
         return read_json(session.run / files.FRONT, "conquer.front")  # type: ignore[no-any-return]
     session.run.need(files.SEARCH, "search")
     with archive(session, options, look=True) as server:
+        complete = len(server.call("log")["generations"])
+        if generation is not None and generation > complete:
+            raise ConquerError(f"{generation}", where="--gens", expected=f"1 to {complete}, the complete generations")
         return server.call("front", {} if generation is None else {"generation": generation - 1})  # type: ignore[no-any-return]
+
+
+def is_stale(session: Session, options: SearchOptions) -> bool:
+    """Whether the front belongs to other inputs, options or programs than there are now."""
+    return current_key(session) != digest(problem(session, options))
 
 
 def front_points(session: Session, front: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -226,10 +251,10 @@ def front_points(session: Session, front: dict[str, Any]) -> dict[str, dict[str,
 
 def compile_policies(
     session: Session, named: dict[str, Policy], options: SearchOptions, keep_ir: bool = False
-) -> dict[str, Module]:
-    """One module per policy, in the order given; the first failure is raised after all were tried."""
+) -> tuple[dict[str, Module], dict[str, StageFailure]]:
+    """One module per policy, in the order given, and why there is none for the others."""
     make, result = builder(session, options.compile_limits), {}
-    failed: StageFailure | None = None
+    failed: dict[str, StageFailure] = {}
     for number in range(0, len(named), options.jobs):
         part = dict(itertools.islice(named.items(), number, number + options.jobs))
         session.say(f"compiling module {number + 1} of {len(named)}")
@@ -237,10 +262,8 @@ def compile_policies(
             if isinstance(built, Module):
                 result[name] = built
             else:
-                failed = failed or StageFailure(f"policy {name}: {built.message()}")
-    if failed:
-        raise failed
-    return result
+                failed[name] = built
+    return result, failed
 
 
 def measure_modules(

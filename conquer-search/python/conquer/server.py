@@ -61,6 +61,11 @@ class Server:
                 raise
         return process
 
+    def start(self) -> None:
+        """Start the program if it does not run; what it refuses to begin with is raised."""
+        if not self._process:
+            self._start()
+
     def call(
         self,
         method: str,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +13,12 @@ import numpy as np
 from conquer import artifacts as files
 from conquer import data, modules, tools
 from conquer.artifacts import Run, read_json
-from conquer.devices import LocalDevice
+from conquer.devices import LocalDevice, require_features
 from conquer.errors import ConquerError
 from conquer.server import Server
 
 Say = Callable[[str], None]
+SPLITS = ("calibration", "search", "report")
 METHODS = ("minmax", "percentile", "mse")
 
 
@@ -27,24 +29,26 @@ class Session:
     run: Run
     target: modules.Target
     say: Say
+    threads_given: int | None = None  # for this verb alone
     _evaluator: Server | None = None
     _device: LocalDevice | None = None
 
     @property
     def threads(self) -> int:
-        return int(self.run.settings.get("threads") or self.target.resolved["threads"])
+        return int(self.threads_given or self.run.settings.get("threads") or self.target.resolved["threads"])
 
     @property
     def device(self) -> LocalDevice:
-        driver = self.target.resolved["driver"]
-        if driver != "local":
+        profile, machine = self.target.resolved, platform.machine()
+        if (profile["driver"], profile["arch"]) != ("local", machine):
             raise ConquerError(
-                f"needs a device with the driver '{driver}'",
-                where=f"profile '{self.target.resolved['name']}'",
-                expected="a profile of this CPU to run modules",
-                fix="compile here with 'conquer compile', and measure on the device",
+                f"is of a device of architecture {profile['arch']} with the driver '{profile['driver']}'",
+                where=f"profile '{profile['name']}'",
+                expected=f"{machine} and 'local', what this machine has, to run modules",
+                fix="choose a profile of this machine",
             )
         if self._device is None:
+            require_features(profile["features"], f"profile '{profile['name']}'")
             self._device = LocalDevice(self.threads)
         return self._device
 
@@ -154,6 +158,7 @@ def data_stage(session: Session, name: str) -> SplitFiles:
     if len(inputs) != 1:
         raise ConquerError(f"the network has {len(inputs)} inputs", where=files.LAYERS, expected="one")
 
+    classes = session.layers()["outputs"][0]["shape"][-1]
     labels, groups = (
         run / f"data/{name}_{kind}.npy" if path else None
         for kind, path in (("labels", split.labels), ("groups", split.groups))
@@ -162,12 +167,12 @@ def data_stage(session: Session, name: str) -> SplitFiles:
 
     def action(made: list[Path]) -> None:
         session.say(f"reading the {name} samples")
-        loaded = data.load(split, inputs[0]["shape"], spec)
+        loaded = data.load(split, inputs[0]["shape"], spec, classes)
         arrays = [array for array in (loaded.images, loaded.labels, loaded.groups) if array is not None]
         for path, array in zip(made, arrays, strict=True):
             np.save(path, array)
 
-    options = {"stage": "data", "shape": inputs[0]["shape"], "begin": split.begin, "end": split.end}
+    options = {"stage": "data", "shape": inputs[0]["shape"], "classes": classes, "begin": split.begin, "end": split.end}
     options["package"] = tools.package_digest()
     names = [str(path.relative_to(run.folder)) for path in result.all()]
     run.stage(names, split.files() + ([spec] if spec else []), options, action)

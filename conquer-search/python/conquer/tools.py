@@ -213,7 +213,8 @@ class Tail:
 def first_error(stderr: str) -> str:
     """The line of a compiler's output that says what is wrong: its first error, else its last line."""
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
-    chosen = next((line for line in lines if "error:" in line), lines[-1] if lines else "no message")
+    signs = ("error:", "Unknown command line argument")
+    chosen = next((line for line in lines if any(sign in line for sign in signs)), lines[-1] if lines else "no message")
     return chosen if len(chosen) <= 600 else chosen[:600] + " ..."
 
 

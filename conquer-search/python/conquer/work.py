@@ -20,7 +20,7 @@ class Work:
         settings = {name: _absolute(name, value) for name, value in settings.items()}
         profile = settings.get("profile") or run.settings.get("profile", "host")
         self.session = Session(run, Target.load(profile), self._say)
-        run.remember(**settings)  # only now: a profile that cannot be read is not kept
+        run.remember(**settings)
         self._progress: Progress | None = None
 
     def _say(self, text: str) -> None:

@@ -115,12 +115,13 @@ class Worker:
         return {"images": len(samples), "file": output}
 
     def measure(self, subjects: list[dict[str, Any]], rounds: int, round_ms: float) -> dict[str, Any]:
-        """Interleaved rounds: each calls every subject, often enough to take `round_ms`."""
+        """Interleaved rounds: each calls every subject, often enough to take `round_ms`, after one call to warm up."""
         loaded = self._load(subjects)
         iterations = [max(1, round(round_ms / max(subject.time(2), 1e-4))) for subject in loaded]
         samples: list[list[float]] = [[] for _ in loaded]
         for _ in range(rounds):
             for subject, count, row in zip(loaded, iterations, samples, strict=True):
+                subject.call()
                 row.append(subject.time(count))
         return {"samples_ms": samples}
 
