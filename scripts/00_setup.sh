@@ -5,7 +5,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 usage() {
   cat <<'TEXT'
-Usage: scripts/00_setup.sh [--test] [--docker] [--vulkan] [--cuda] [--rocm] [--efficientnet]
+Usage: scripts/00_setup.sh [--test] [--docker] [--vulkan] [--cuda] [--rocm] [--aarch64] [--efficientnet]
 
 Sets up CONQuER on Debian 12 (amd64): system packages, .venv, build/, the conquer command. Does only what is missing.
 
@@ -14,6 +14,7 @@ Sets up CONQuER on Debian 12 (amd64): system packages, .venv, build/, the conque
   --vulkan   install a Vulkan loader and Mesa's drivers (lavapipe runs on the CPU)
   --cuda     say what an NVIDIA GPU needs at run time
   --rocm     say what an AMD GPU needs at run time
+  --aarch64  install qemu and the AArch64 runtime of IREE, to run modules of that architecture here
   --efficientnet  install what examples/efficientnet needs: the weights and photographs (about 150 MB)
 The IREE wheel holds the compiler backends for all of these already.
 TEXT
@@ -31,7 +32,7 @@ for argument in "$@"; do
     --test) test=1 ;;
     --efficientnet) efficientnet=1 ;;
     --docker) docker=1 ;;
-    --vulkan | --cuda | --rocm) devices+=("${argument#--}") ;;
+    --vulkan | --cuda | --rocm | --aarch64) devices+=("${argument#--}") ;;
     -h | --help) usage && exit 0 ;;
     *) echo "00_setup.sh: unknown option '$argument'; see --help" >&2 && exit 2 ;;
   esac
@@ -87,7 +88,18 @@ if [[ $docker == 1 ]]; then
 fi
 for device in ${devices[@]+"${devices[@]}"}; do
   case $device in
-    vulkan) install libvulkan1 mesa-vulkan-drivers && say "Vulkan: loader and Mesa drivers are installed" ;;
+    vulkan) install libvulkan1 mesa-vulkan-drivers vulkan-tools && say "Vulkan: loader and Mesa drivers are installed" ;;
+    aarch64)
+      install qemu-user-static libc6-dev-arm64-cross libstdc++6-arm64-cross
+      if [[ ! -e .aarch64/iree ]]; then
+        "$python" -m venv .aarch64/venv
+        .aarch64/venv/bin/pip download -q --no-deps --only-binary=:all: --platform manylinux_2_28_aarch64 -d .aarch64 \
+          "$(pinned project dependencies | grep '^iree-base-runtime')"
+        "$python" -m zipfile -e .aarch64/*.whl .aarch64
+        chmod +x .aarch64/iree/_runtime_libs/iree-run-module
+      fi
+      say "AArch64: qemu and .aarch64/iree/_runtime_libs/iree-run-module are installed"
+      ;;
     cuda) say "CUDA: needs the NVIDIA driver (libcuda.so.1; Debian: nvidia-driver from non-free); no CUDA toolkit" ;;
     rocm) say "ROCm: needs the amdgpu kernel driver and libamdhip64.so of ROCm 6 or later (AMD's package amdgpu-install)" ;;
   esac

@@ -53,6 +53,13 @@ def run_evaluator(module: Path, inputs: Arrays, probe: bool) -> Values:
     """Prepare the module for the host and run it in conquer-eval."""
     if len(inputs) != 1:
         raise ConquerError(f"the network has {len(inputs)} inputs", str(module), "one")
+    if (sizes := next(iter(inputs.values())).shape)[:1] != (1,):
+        raise ConquerError(
+            f"batch size {sizes[0]}" if sizes else "no batch dimension",
+            f"input '{next(iter(inputs))}'",
+            "1",
+            "export it for one image, or with a dynamic batch and --dim NAME=1",
+        )
     with tempfile.TemporaryDirectory(prefix="conquer-") as scratch:
         folder = Path(scratch)
         pipeline = "--conquer-prepare-pipeline=profile=host layers=layers.json"
@@ -123,6 +130,10 @@ def check(model: Path, normalised: Any, module: Path, runner: Runner) -> None:
     worst = max(difference(array, truth) for array, truth in zip(outputs, expected, strict=True))
     if worst <= TOLERANCE:
         return
+    for tensor in normalised.graph.initializer:
+        values = onnx.numpy_helper.to_array(tensor)
+        if np.issubdtype(values.dtype, np.floating) and not np.isfinite(values).all():
+            raise ConquerError("the constant holds NaN or infinity", f"{model}: '{tensor.name}'", "finite numbers")
     found = first_difference(normalised, inputs, runner(module, inputs, True).nodes)
     raise ConquerError(
         f"the imported network differs from ONNX Runtime by {worst:.2g} of the largest output",
