@@ -38,7 +38,8 @@ TEST(Profile, ReadsEveryProfileOfTheTree) {
     Result<Profile> profile = loadProfile(name, CONQUER_PROFILES);
     ASSERT_TRUE(profile) << profile.error().message();
     EXPECT_EQ(profile->name, name);
-    EXPECT_TRUE(profile->allows("conv2d", Precision::I8));
+    // IREE computes i8 wrongly on SPIR-V.
+    EXPECT_EQ(profile->allows("conv2d", Precision::I8), profile->driver != Driver::Vulkan);
     EXPECT_FALSE(profile->usesKernel("conv2d", Precision::F32));
     EXPECT_FALSE(profile->allows("matmul", Precision::I8));
     EXPECT_EQ(profile->usesKernel("conv2d", Precision::I8), profile->driver == Driver::Local);
