@@ -2,12 +2,13 @@
 
     .venv/bin/python bench/verify_modules.py runs/resnet --images 100
 
-Uniform integer policies: the output equals conquer-eval's on every image. Mixed policies: a module that returns
-every intermediate value is run, and conquer-eval recomputes each op from the module's own inputs of that op. Integers
-must be identical. A bf16 or f16 value is an f32 sum rounded once, and sums in another order may round to the neighbour:
-at most one value in a hundred, by at most one step of the tensor's largest value. f32 results are reported. The mixed
+Uniform integer policies: the output equals conquer-eval's on every image. Mixed policies: a module that returns every
+intermediate value is run, and conquer-eval recomputes each op from the module's own inputs of that op. Integers must
+be identical. A bf16 or f16 value is an f32 sum rounded once, and sums in another order may round to the neighbour: at
+most one value in a hundred, by at most one step of the tensor's largest value. f32 results are reported. The mixed
 policies are drawn from --seed; with --pairs they are instead, for each pair of precisions, the two in turn along the
-layers. Exit code 1 if an integer differs, or a half value by more than that.
+layers; with --tosa-tools Arm's reference model runs the quantised TOSA of each as well. Exit code 1 if an integer
+differs, or a half value by more than that.
 """
 
 from __future__ import annotations
@@ -23,10 +24,9 @@ from typing import Any
 import iree.runtime as rt
 import numpy as np
 
-from conquer import metrics, modules
+from conquer import metrics, modules, tools
 from conquer.artifacts import Run, scratch
 from conquer.stages import Session
-from conquer.tools import Limits
 
 HALF_STEP = {"bf16": 2.0**-7, "f16": 2.0**-10}  # of the numbers in [1, 2)
 
@@ -35,7 +35,7 @@ def compile_module(session: Session, policy: modules.Policy, folder: Path, probe
     """The module of a policy; with `probe` it returns every activation."""
     lowered = modules.lower(session.run, policy, session.target, folder, probe=probe)
     flags = session.target.resolved["iree_flags"]
-    modules.compile_ir(lowered, folder / "model.vmfb", flags, Limits())
+    modules.compile_ir(lowered, folder / "model.vmfb", flags, tools.Limits())
     return folder / "model.vmfb"
 
 
@@ -122,6 +122,28 @@ def check_mixed(session: Session, name: str, policy: modules.Policy, samples: np
     return any(tally.wrong(kind) for kind, tally in tallies.items())
 
 
+def check_reference(session: Session, policy: modules.Policy, sample: np.ndarray, folder: Path, tosa: Path) -> bool:
+    """Whether Arm's reference model, given the quantised TOSA, answers otherwise than the evaluator may."""
+    folder.mkdir()
+    np.save(folder / "x.npy", sample)
+    modules.policy_file(folder / "policy.json", policy)
+    inside = folder.relative_to(session.run.folder)
+    options = f"calibration=calibration.json policy={inside}/policy.json profile={session.target.profile}"
+    stages = [f"--conquer-quantize-pipeline={options}", "--conquer-strip-annotations", "--mlir-print-op-generic"]
+    modules.opt(["prepared.mlir", *stages, "-o", f"{inside}/q.mlir"], cwd=session.run.folder)
+    serialize = ["--tosa-serialize", "--tosa-flatbuffer-filename=q.tosa", "q.mlir", "-o", "serialized.mlir"]
+    tools.run([str(tosa / "tosa-opt"), *serialize], cwd=folder)
+    files = ["--ifm_name=TosaInput_0", "--ifm_file=x.npy", "--ofm_name=TosaOutput_0", "--ofm_file=y.npy"]
+    tools.run([str(tosa / "tosa_reference_model"), "--tosa_file=q.tosa", *files], cwd=folder)
+    params = {"policy": policy, "samples": str(folder / "x.npy"), "output": str(folder / "evaluator.npy")}
+    exact = session.evaluator.call("run", params)["exact"]
+    want = np.load(folder / "evaluator.npy")
+    difference = metrics.relative_difference(np.load(folder / "y.npy").reshape(want.shape), want)
+    wrong = difference > modules.tolerance(policy, exact)
+    print(f"  reference model: output differs by {difference:.2g} of the largest{'   WRONG' if wrong else ''}")
+    return wrong
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Check compiled modules against the evaluator, bit for bit.")
     parser.add_argument("folder", type=Path, help="a run folder")
@@ -129,6 +151,7 @@ def main() -> int:
     parser.add_argument("--policies", type=int, default=3, help="mixed policies to check")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--pairs", action="store_true", help="mixed policies of each pair of precisions instead")
+    parser.add_argument("--tosa-tools", type=Path, help="folder of tosa-tools' programs: ask the reference model too")
     args = parser.parse_args()
     run = Run(args.folder)
     session = Session(run, modules.Target.load(run.settings.get("profile", "host")), lambda text: None)
@@ -141,6 +164,8 @@ def main() -> int:
         mixed = alternating(session) if args.pairs else drawn(session, args.policies, args.seed)
         for number, (name, policy) in enumerate(mixed.items()):
             wrong |= check_mixed(session, name, policy, samples[:10], folder / str(number))
+            if args.tosa_tools:
+                wrong |= check_reference(session, policy, samples[:1], folder / f"{number}.tosa", args.tosa_tools)
     session.close()
     return 1 if wrong else 0
 
