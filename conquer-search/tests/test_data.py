@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from conquer import data
 from conquer.errors import ConquerError
@@ -55,12 +56,12 @@ def test_raw_images_need_a_description(tmp_path: Path) -> None:
     [
         ({"std": [0]}, "wrong mean or std"),
         ({"mean": [0, 1]}, "wrong mean or std"),
-        ({"channels": "RGB"}, "channels RGB"),
+        ({"channels": "RGB", "mean": [0, 0, 0], "std": [1, 1, 1]}, "channels RGB"),
         ({"channels": "CMYK"}, "channels: 'CMYK'; expected one of L, RGB, BGR"),
         ({"layout": "CHW"}, "layout: 'CHW'; expected one of NCHW, NHWC"),
         ({"mean": ["a"]}, "wrong mean, std or scale"),
         ({"scale": None}, "wrong mean, std or scale"),
-        ({"size": [28, 28]}, "images of 4x3"),
+        ({"size": [28, 28]}, "image of 4x3"),
         ({"extra": 1}, "field 'extra' is missing or unknown"),
         ({"version": 2}, "unexpected format"),
     ],
@@ -100,6 +101,66 @@ def test_labels_are_classes_of_the_network(tmp_path: Path) -> None:
 def test_wrong_labels(tmp_path: Path, labels: Any) -> None:
     with pytest.raises(ConquerError, match="expected 3 whole numbers"):
         load(save(tmp_path, np.zeros((3, 1, 4, 3), np.float32), labels))
+
+
+def test_a_folder_of_images(tmp_path: Path) -> None:
+    """In the order of their names, resized and cropped, with labels by name."""
+    random = np.random.default_rng(3)
+    originals = {f"{name}.png": random.integers(0, 256, (8, 6), np.uint8) for name in "cab"}
+    (tmp_path / "images").mkdir()
+    for name, pixels in originals.items():
+        Image.fromarray(pixels).save(tmp_path / "images" / name)
+    (tmp_path / "images" / "notes.md").write_text("no image")
+    (tmp_path / "labels.txt").write_text("c.png 3\n\na.png 1\nb.png 2\nother.png 9\n")
+    spec = tmp_path / "preprocess.json"
+    spec.write_text(json.dumps(SPEC | {"crop": "center"}))
+    split = data.Split(tmp_path / "images", tmp_path / "labels.txt", begin=1)
+    got = data.load(split, SHAPE, spec, 20)
+    assert list(got.labels) == [2, 3]
+    for image, name in zip(got.images, ("b.png", "c.png"), strict=True):
+        assert np.allclose(image[0], (originals[name][2:6, 2:5] / 255 - 0.5) / 0.25, atol=1e-5)
+    # Half as large: each pixel is a mean of its neighbourhood, and a constant image stays what it is.
+    spec.write_text(json.dumps(SPEC | {"resize": 3}))
+    Image.fromarray(np.full((8, 6), 77, np.uint8)).save(tmp_path / "images" / "b.png")
+    got = data.load(split, SHAPE, spec, 20)
+    assert np.allclose(got.images[0], (77 / 255 - 0.5) / 0.25, atol=1e-5)
+    assert got.images[1].std() < ((originals["c.png"] / 255 - 0.5) / 0.25).std()
+    # The same pixels as an array are the same tensor.
+    np.save(tmp_path / "x.npy", np.stack([np.full((8, 6), 77, np.uint8), originals["c.png"]]))
+    assert np.array_equal(data.load(data.Split(tmp_path / "x.npy"), SHAPE, spec, 20).images, got.images)
+
+
+@pytest.mark.parametrize(
+    ("labels", "change", "message"),
+    [
+        ("a.png 1", {}, "no number for 'b.png'"),
+        ("a.png one", {}, "labels.txt: line 1: 'a.png one'"),
+        ("a.png 1\nb.png 2", {"crop": "none"}, "a.png: image of 8x6 with 1 channels; expected 4x3"),
+        ("a.png 1\nb.png 2", {"resize": 0}, "resize: 0; expected none, or"),
+        ("a.png 1\nb.png 2", {"resize": 2}, "a.png: image of 2x2; expected at least 4x3"),
+        ("a.png 1\nb.png 2", {"crop": "left"}, "crop: 'left'; expected one of none, center"),
+        ("a.png 1\nb.png 2", {"size": [4]}, r"size: \[4\]; expected \[height, width\]"),
+    ],
+)
+def test_wrong_folders_of_images(tmp_path: Path, labels: str, change: dict[str, Any], message: str) -> None:
+    (tmp_path / "images").mkdir()
+    for name in "ab":
+        Image.fromarray(np.zeros((8, 6) if change.get("resize") != 2 else (6, 6), np.uint8)).save(
+            tmp_path / "images" / f"{name}.png"
+        )
+    (tmp_path / "labels.txt").write_text(labels)
+    (tmp_path / "preprocess.json").write_text(json.dumps(SPEC | {"crop": "center"} | change))
+    split = data.Split(tmp_path / "images", tmp_path / "labels.txt")
+    with pytest.raises(ConquerError, match=message):
+        data.load(split, SHAPE, tmp_path / "preprocess.json", 20)
+
+
+def test_a_damaged_image_is_named(tmp_path: Path) -> None:
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images" / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n and no more")
+    (tmp_path / "preprocess.json").write_text(json.dumps(SPEC))
+    with pytest.raises(ConquerError, match=r"a\.png: cannot read the image"):
+        data.load(data.Split(tmp_path / "images"), SHAPE, tmp_path / "preprocess.json", 20)
 
 
 def test_idx_files_and_ranges(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Data sets as tensors: .npy and IDX files in, f32 in the model's input shape out, checked.
+"""Data sets as tensors: .npy and IDX files and folders of images in, f32 in the model's input shape out, checked.
 
 A data set is a folder or a JSON file `conquer.data`:
 
@@ -25,13 +25,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from conquer import preprocess
 from conquer.artifacts import read_json
 from conquer.errors import ConquerError
 
 Array = npt.NDArray[Any]
-CHANNELS = {"L": 1, "RGB": 3, "BGR": 3}
 DATA_FIELDS = {"format", "version", "name", "splits"}
-PREPROCESS_FIELDS = {"format", "version", "layout", "channels", "size", "resize", "crop", "scale", "mean", "std"}
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,9 @@ class Split:
         return self.images.resolve() == other.images.resolve() and self.begin < ends[1] and other.begin < ends[0]
 
     def files(self) -> list[Path]:
-        return [path for path in (self.images, self.labels, self.groups) if path]
+        """The files, those of a folder of images one by one."""
+        paths = preprocess.images_of(self.images) if self.images.is_dir() else [self.images]
+        return [*paths, *(path for path in (self.labels, self.groups) if path)]
 
 
 def locate(data: Path, name: str) -> Split:
@@ -69,7 +70,7 @@ def locate(data: Path, name: str) -> Split:
             raise ConquerError(
                 f"the {name} samples are missing",
                 where=str(path),
-                expected="an .npy or IDX file",
+                expected="an .npy or IDX file, or a folder of images",
                 fix="see 'conquer doctor' for the example's package",
             )
     return split
@@ -134,50 +135,6 @@ def rows(path: Path, split: Split) -> Array:
     return array[split.begin : split.end]
 
 
-def preprocess(images: Array, spec_path: Path) -> npt.NDArray[np.float32]:
-    """Raw images [n, H, W] or [n, H, W, C] as the tensor that preprocess.json describes."""
-    spec = read_json(spec_path, "conquer.preprocess")
-    if set(spec) != PREPROCESS_FIELDS:
-        wrong = min(set(spec) ^ PREPROCESS_FIELDS)
-        raise ConquerError(
-            f"field '{wrong}' is missing or unknown",
-            where=str(spec_path),
-            expected=", ".join(sorted(PREPROCESS_FIELDS)),
-        )
-    for field, allowed in (("layout", ("NCHW", "NHWC")), ("channels", tuple(CHANNELS))):
-        if spec[field] not in allowed:
-            raise ConquerError(
-                f"{spec[field]!r}", where=f"{spec_path}: {field}", expected=f"one of {', '.join(allowed)}"
-            )
-    if images.ndim == 3:
-        images = images[..., None]
-    channels = CHANNELS[spec["channels"]]
-    if images.ndim != 4 or images.shape[3] != channels:
-        raise ConquerError(
-            f"images of shape {images.shape[1:]}", where=str(spec_path), expected=f"channels {spec['channels']}"
-        )
-    if spec["channels"] == "BGR":
-        images = images[..., ::-1]  # files hold RGB
-    if (spec["resize"], spec["crop"]) != ("none", "none") or list(images.shape[1:3]) != spec["size"]:
-        raise ConquerError(
-            f"images of {images.shape[1]}x{images.shape[2]}",
-            where=f"{spec_path}: size",
-            expected=f"{spec['size']} without resize or crop",
-            fix="resize the images before",
-        )
-    try:
-        mean, std = (np.asarray(spec[name], np.float64) for name in ("mean", "std"))
-        scale = np.float32(spec["scale"])
-        if not np.isfinite([*mean.ravel(), *std.ravel(), scale]).all():
-            raise ValueError("not finite")
-    except (TypeError, ValueError) as error:
-        raise ConquerError(f"wrong mean, std or scale: {error}", where=str(spec_path), expected="numbers") from None
-    if mean.shape != (channels,) or std.shape != (channels,) or not (std > 0).all():
-        raise ConquerError("wrong mean or std", where=str(spec_path), expected=f"{channels} numbers each, std above 0")
-    tensor = ((images.astype(np.float32) * scale - mean) / std).astype(np.float32)
-    return tensor.transpose(0, 3, 1, 2) if spec["layout"] == "NCHW" else tensor
-
-
 @dataclass(frozen=True)
 class Samples:
     """The tensors of one split, f32 [n, ...], its labels and the groups that its images come in, i64 [n]."""
@@ -192,13 +149,14 @@ def load(split: Split, shape: list[int], spec: Path | None, classes: int) -> Sam
     give silent nonsense.
     """
     where = str(split.images)
-    images = rows(split.images, split)
+    names: list[str] = []
+    images: Array
+    if split.images.is_dir():
+        images, names = preprocess.read_folder(split.images, split.begin, split.end, read_spec(spec, where))
+    else:
+        images = rows(split.images, split)
     if images.dtype == np.uint8:
-        if spec is None:
-            raise ConquerError(
-                "raw images without preprocess.json", where=where, fix="give --preprocess, or put it beside the model"
-            )
-        images = preprocess(images, spec)
+        images = preprocess.tensors(images, read_spec(spec, where), where)
     if images.dtype not in (np.float32, np.float64):
         raise ConquerError(f"samples of type {images.dtype}", where=where, expected="float32 tensors or uint8 images")
     with np.errstate(over="ignore"):  # infinity is refused below
@@ -212,25 +170,48 @@ def load(split: Split, shape: list[int], spec: Path | None, classes: int) -> Sam
     if not np.isfinite(samples).all():
         bad = int(np.nonzero(~np.isfinite(samples).reshape(len(samples), -1).all(1))[0][0])
         raise ConquerError(f"sample {split.begin + bad} holds NaN or infinity", where=where, expected="finite numbers")
-    labels = whole_numbers(split.labels, split, len(samples))
+    labels = whole_numbers(split.labels, split, names, len(samples))
     if labels is not None and not ((labels >= 0) & (labels < classes)).all():
         bad = int(np.nonzero((labels < 0) | (labels >= classes))[0][0])
         raise ConquerError(
             f"label {labels[bad]} in row {split.begin + bad}", where=str(split.labels), expected=f"0 to {classes - 1}"
         )
-    return Samples(samples, labels, whole_numbers(split.groups, split, len(samples)))
+    return Samples(samples, labels, whole_numbers(split.groups, split, names, len(samples)))
 
 
-def whole_numbers(path: Path | None, split: Split, count: int) -> npt.NDArray[np.int64] | None:
-    """Labels or groups, one for each sample; None without a file."""
+def read_spec(path: Path | None, where: str) -> preprocess.Spec:
+    if path is None:
+        raise ConquerError(
+            "raw images without preprocess.json", where=where, fix="give --preprocess, or put it beside the model"
+        )
+    return preprocess.read(path)
+
+
+def whole_numbers(path: Path | None, split: Split, names: list[str], count: int) -> npt.NDArray[np.int64] | None:
+    """Labels or groups, one for each sample; None without a file. A text file has lines `name number`."""
     if path is None:
         return None
-    array = rows(path, split)
+    array = by_name(path, names) if names and path.suffix == ".txt" else rows(path, split)
     if array.ndim != 1 or array.dtype.kind not in "iu" or len(array) != count:
         raise ConquerError(
             f"array {array.dtype}{list(array.shape)}", where=str(path), expected=f"{count} whole numbers"
         )
     return array.astype(np.int64)
+
+
+def by_name(path: Path, names: list[str]) -> Array:
+    """The numbers of the images of a folder from a text file."""
+    numbers: dict[str, int] = {}
+    for line, text in enumerate(path.read_text(errors="replace").splitlines(), 1):
+        name, _, number = text.strip().rpartition(" ")
+        if not text.strip():
+            continue
+        if not name or not number.isdecimal():
+            raise ConquerError(f"'{text[:80]}'", where=f"{path}: line {line}", expected="a file name and a number")
+        numbers[name.strip()] = int(number)
+    if missing := [name for name in names if name not in numbers]:
+        raise ConquerError(f"no number for '{missing[0]}'", where=str(path), expected="one line for each image")
+    return np.array([numbers[name] for name in names], np.int64)
 
 
 def set_name(data: Path) -> str:

@@ -11,9 +11,9 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from conquer.archive import SearchOptions
 from conquer.artifacts import Run
 from conquer.errors import ConquerError
-from conquer.orchestrate import SearchOptions
 from conquer.tools import Limits
 
 Jobs = Annotated[int | None, typer.Option(help="Compilers that run at once.")]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from conquer import archive, modules, orchestrate, report
 from conquer import artifacts as files
-from conquer import modules, orchestrate, report
+from conquer.archive import SearchOptions
 from conquer.errors import ConquerError, StageFailure
-from conquer.orchestrate import SearchOptions
 from conquer.stages import Session
 from conquer.terminal import say, stderr, stdout
 
@@ -33,8 +33,8 @@ def build(
     session: Session, options: SearchOptions, given: list[Path] | None, gens: int | None, keep_ir: bool = False
 ) -> dict[str, modules.Module]:
     """Modules of the policies given by file, else of f32, uniform i8 and the front."""
-    points = _points(session, None if given else orchestrate.front_at(session, options, gens), given)
-    if not given and orchestrate.is_stale(session, options):
+    points = _points(session, None if given else archive.front_at(session, options, gens), given)
+    if not given and archive.is_stale(session, options):
         stderr.print(f"note: {STALE_FRONT}", soft_wrap=True)
     built, failed = orchestrate.compile_policies(
         session, {name: point["policy"] for name, point in points.items()}, options, keep_ir
@@ -48,7 +48,7 @@ def report_on(
     session: Session, options: SearchOptions, given: list[Path] | None, gens: int | None, split: str, quiet: bool
 ) -> Any:
     """Compile, measure and evaluate the policies; print the table; keep it as report.md."""
-    front = None if given else orchestrate.front_at(session, options, gens)
+    front = None if given else archive.front_at(session, options, gens)
     points = _points(session, front, given)
     named = {name: point["policy"] for name, point in points.items()}
     built, failed = orchestrate.compile_policies(session, named, options)
@@ -60,7 +60,7 @@ def report_on(
     evaluation = orchestrate.evaluate_policies(session, named, split, f"evaluation{mark}.json")
     rows = report.rows(points, measurement, evaluation, {name: module.note["bytes"] for name, module in built.items()})
     lines = report.summary(front, measurement, evaluation)
-    if front and orchestrate.is_stale(session, options):
+    if front and archive.is_stale(session, options):
         lines.append(f"Note: {STALE_FRONT}.")
     lines += [f"Without a module, left out: policy {name}: {failure.message()}" for name, failure in failed.items()]
     path = session.run / f"report{mark}.md"
